@@ -1,0 +1,1 @@
+"""Durable llama-index workflows in notebooks: run, and run again."""

@@ -1,0 +1,72 @@
+"""The board: one or several runs drawn as text, as HTML, or as a live widget."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Literal, Protocol, TextIO
+
+from ..records import RunView
+from .boards import NullBoard, StaticBoard, TextBoard
+from .book import Source
+from .html import render
+from .pace import Timer
+from .table import RunRow, runs_html, runs_text
+from .text import block, one_line
+
+__all__ = ["Board", "RunRow", "Source", "block", "make_board", "one_line", "render", "runs_html", "runs_text"]
+
+
+class Board(Protocol):
+    """Shows the runs of one cell."""
+
+    def update(self, view: Source) -> None:
+        """Shows a view soon; cheap, from any thread.
+
+        Args:
+            view: a view, or what makes one when it is time to draw. Hand in the same bound method each time:
+                it is asked again each second, so that clocks go on between updates.
+        """
+
+    def close(self, view: RunView) -> None:
+        """Shows the last view of a run at once, static where no other run is open.
+
+        Args:
+            view: how the run ended.
+        """
+
+
+def make_board(
+    kind: Literal["auto", "widget", "text", "none"],
+    *,
+    display: Callable[..., Any] | None,
+    has_front_end: bool,
+    on_stop: Callable[[], None] | None,
+    stream: TextIO | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    timer: Timer | None = None,
+) -> Board:
+    """The board for where this process runs.
+
+    Args:
+        kind: as in ``--board``; ``auto`` picks a widget, a replaced static output, or text.
+        display: IPython's ``display`` in a kernel; None in a terminal or a script.
+        has_front_end: whether somebody may look and click (no nbclient or papermill).
+        on_stop: called for a click on Stop, a second time for "now".
+        stream: where text goes without ``display``; None is the standard output.
+        clock: monotonic seconds.
+        timer: calls back later; None uses the running event loop.
+    """
+    if kind == "none":
+        return NullBoard()
+    if display is None:
+        return TextBoard(stream or sys.stdout, clock=clock, timer=timer)
+    if kind == "text":
+        return StaticBoard(display, only_text=True, clock=clock, timer=timer)
+    if kind == "auto" and not has_front_end:
+        return StaticBoard(display, clock=clock, timer=timer)
+    # Imported late: ipywidgets takes a tenth of a second, which headless runs and scripts need not pay.
+    from .widget import WidgetBoard
+
+    return WidgetBoard(display, on_stop=on_stop, clock=clock, timer=timer)

@@ -1,0 +1,195 @@
+"""A run as one self-contained HTML fragment; readable, too, where a host strips the style."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from ..records import ErrorView, RunView, StepView
+from . import figures as f
+from .style import STYLE
+from .text import CHILDREN, bar
+
+_TITLE = 600
+"""Characters of one text that are shown at the most, or kept in its ``title``."""
+_TRACE = 20_000
+"""Characters of a traceback's end that are kept."""
+_SIGNS = {"restored": "↺", "done": "✓", "failed": "✕", "running": "●", "queued": "·"}
+# Both names are honoured by the typesetters of the usual front ends: a "$" in a user's text is no formula.
+_WRAP = '<div class="wfr mathjax_ignore tex2jax_ignore"'
+
+
+def render(view: RunView, *, live: bool = False, as_of: str = "") -> str:
+    """A run as HTML with its style inside, no script and nothing to fetch.
+
+    Args:
+        view: the run at this moment.
+        live: leave room for the Stop button, and say how to stop where there is none.
+        as_of: time of day of this picture, where a reader may meet it after the kernel's end.
+    """
+    return f"{style()}{panel(view, live=live, as_of=as_of)}"
+
+
+def style() -> str:
+    """The stylesheet as an element."""
+    return f"<style>{STYLE}</style>"
+
+
+def panel(view: RunView, *, live: bool = False, as_of: str = "") -> str:
+    """One run without the stylesheet."""
+    label = f"run {words(view.name, 80)}, {words(view.status)}"
+    return f'{_WRAP} role="group" aria-label="{label}">{_top(view, live)}{_tail(view, live, as_of)}</div>'
+
+
+def top(view: RunView, *, live: bool = False) -> str:
+    """The part that moves while a run goes on: figures, bars, key."""
+    return f"{_WRAP}>{_top(view, live)}</div>"
+
+
+def tail(view: RunView, *, live: bool = False, as_of: str = "") -> str:
+    """The part that seldom changes: the sentence, failure, questions, notes, how this life began."""
+    return f"{_WRAP}>{_tail(view, live, as_of)}</div>"
+
+
+def compact(lines: Sequence[RunView], rest: Sequence[RunView]) -> str:
+    """Runs as single lines, and a sum of those that get none; empty for none at all."""
+    rows = "".join(_run_line(view) for view in lines)
+    if rest:
+        rows += f'<div class="wfr-soft">and {f.count(len(rest))} more: {words(f.tally(rest))}</div>'
+    return f"{_WRAP}>{rows}</div>" if rows else ""
+
+
+def words(text: str, width: int = _TITLE) -> str:
+    """Text that is safe in an element and in a quoted attribute, cut to ``width`` characters."""
+    return escape(f.shorten(f.clean(text), width), quote=True)
+
+
+def cut(text: str, width: int, *, tag: str = "span", cls: str = "") -> str:
+    """Text in an element that is cut with an ellipsis and keeps its full text in ``title``."""
+    return f'<{tag} class="wfr-cut {cls}" title="{words(text)}">{words(text, width)}</{tag}>'
+
+
+def progress_bar(step: StepView, label: str) -> str:
+    """A bar of the five states; each has a colour, a texture and words for those who hear it."""
+    whole = f.total(step)
+    amounts = [(state, n) for (state, _), n in zip(f.STATES, f.parts(step), strict=True) if n]
+    said = f"{f.count(f.finished(step))} of {f.count(whole)} finished"
+    if amounts:
+        said += ": " + ", ".join(f"{f.count(amount)} {state}" for state, amount in amounts)
+    drawn = "".join(f'<i class="wfr-{state}" style="flex-grow:{n}"></i>' for state, n in amounts)
+    missing = whole - sum(f.parts(step))
+    if missing > 0:
+        drawn += f'<span style="flex:{missing} 1 0"></span>'
+    return (
+        f'<div class="wfr-bar" role="progressbar" aria-label="{words(label, 80)}" aria-valuemin="0" '
+        f'aria-valuemax="{whole}" aria-valuenow="{f.finished(step)}" aria-valuetext="{said}" title="{said}">'
+        f'{drawn}<span class="wfr-plain" aria-hidden="true">{bar(step)}</span></div>'
+    )
+
+
+def status(word: str) -> str:
+    """A status as sign and word."""
+    sign = f.STATUS_SIGNS.get(word, "")
+    kind = word.split()[0] if word in f.STATUS_SIGNS else "new"
+    return f'<span class="wfr-status wfr-is-{kind}"><i aria-hidden="true">{sign}</i> {words(word)}</span>'
+
+
+def _top(view: RunView, live: bool) -> str:
+    share = f.percent(view)
+    workflow = cut(view.workflow, 80, cls="wfr-soft") if view.workflow and view.workflow != view.name else ""
+    time = f.timing(view)
+    if view.stopping_s is not None:
+        time = f"stopping, at most {max(0, math.ceil(view.stopping_s))} s"
+    head = (
+        f'<div class="wfr-head{" wfr-live" if live else ""}"><div class="wfr-name">'
+        f'{cut(view.name, 120, tag="b")} {status(view.status)} {workflow}</div> '
+        f'<span class="wfr-share">{"" if share is None else f"{share} %"}</span> '
+        f'<span class="wfr-cut wfr-time">{time}</span></div>'
+    )
+    saved = f.saved(view)
+    whole = f.together(view.steps)
+    line = cut(saved, 120, cls="wfr-soft") if saved else ""
+    over_all = f'<div class="wfr-whole">{progress_bar(whole, f"all steps of {view.name}")} {line}</div>'
+    if not view.steps:
+        return head + (over_all if saved else "")
+    return f"{head}{over_all}{_steps(view)}{_key(whole)}"
+
+
+def _steps(view: RunView) -> str:
+    done_w = max(3, *(len(f.count(f.finished(step))) for step in view.steps))
+    total_w = max(3, *(len(f.count(f.total(step))) for step in view.steps))
+    rows = "".join(
+        f'<tr>{cut(step.name, 120, tag="td")}'
+        f'<td class="wfr-num">{f.count(f.finished(step))} / '
+        f'<span class="wfr-of" style="width:{total_w}ch">{f.count(f.total(step))}</span></td>'
+        f"<td>{progress_bar(step, step.name)}</td>"
+        f'{cut(" · ".join(f.step_info(step)), 160, tag="td", cls="wfr-soft")}</tr>'
+        for step in view.steps
+    )
+    widths = ("width:18%", f"width:{done_w + total_w + 5}ch", "", "width:42%")
+    columns = "".join(f'<col style="{width}">' for width in widths)
+    return f'<table class="wfr-steps"><colgroup>{columns}</colgroup><tbody>{rows}</tbody></table>'
+
+
+def _key(whole: StepView) -> str:
+    width = min(4, max(2, *(len(f.count(amount)) for amount in f.parts(whole))))
+    items = "".join(
+        f'<span{"" if amount else " class=wfr-none"}><i class="wfr-{state}"></i>'
+        f'<span class="wfr-plain">{_SIGNS[state]} </span>'
+        f'{state} <b style="min-width:{width}ch">{f.count(amount)}</b></span> '
+        for (state, _), amount in zip(f.STATES, f.parts(whole), strict=True)
+    )
+    return f'<div class="wfr-key">{items}</div>'
+
+
+def _tail(view: RunView, live: bool, as_of: str) -> str:
+    pieces = [] if view.error is None else [_error(view.error)]
+    sentence = (f.stopping(view) if live else "") or f.next_move(view, as_of)
+    if sentence:
+        pieces.append(f'<div class="wfr-say" role="status">{words(sentence)}</div>')
+    for question in view.questions:
+        step = f' <span class="wfr-soft">asked by {words(question.step)}</span>' if question.step else ""
+        pieces.append(
+            f'<div class="wfr-mark wfr-ask">? {words(question.text)}{step}<br>'
+            f'<span class="wfr-soft">answer with</span> <code>{words(f.answer(view, question))}</code></div>'
+        )
+    pieces += [f'<div class="wfr-mark wfr-note">{words(note)}</div>' for note in view.notes]
+    shown, rest = f.pick(view.children, CHILDREN)
+    pieces += [_run_line(child, "↳ ") for child in shown]
+    if rest:
+        pieces.append(f'<div class="wfr-soft">↳ and {f.count(len(rest))} more: {words(f.tally(rest))}</div>')
+    pieces.append(_foot(view, live))
+    return "".join(pieces)
+
+
+def _foot(view: RunView, live: bool) -> str:
+    how = [view.headline, f"run {view.run_id[:8]}"]
+    if live and not view.can_stop and view.status == "running":
+        how.append("interrupt the kernel to stop")
+    return f'<div class="wfr-foot">{words(" · ".join(piece for piece in how if piece))}</div>'
+
+
+def _error(error: ErrorView) -> str:
+    where = f"<code>{words(error.where)}</code> " if error.where else ""
+    place = f'<span class="wfr-soft">{words(error.step)}[{error.index}]</span>'
+    rows = f'<div class="wfr-fact"><span class="wfr-soft">in</span> <span>{where}{place}</span></div>'
+    if error.input:
+        rows += (
+            f'<div class="wfr-fact"><span class="wfr-soft">input</span> '
+            f'<code title="{words(error.input, 2000)}">{words(error.input, 300)}</code></div>'
+        )
+    trace = f.clean(error.traceback, lines=True).strip("\n")[-_TRACE:]
+    if trace:
+        rows += f"<details><summary>traceback</summary><pre>{escape(trace)}</pre></details>"
+    return f'<div class="wfr-mark wfr-error" role="alert">✕ <b>{words(error.summary)}</b>{rows}</div>'
+
+
+def _run_line(view: RunView, sign: str = "") -> str:
+    finished, total = f.progress(view)
+    figures = f"{f.count(finished)} of {f.count(total)}" if total else ""
+    return (
+        f'<div class="wfr-run">{cut(sign + view.name, 100)} {status(view.status)} '
+        f'<span class="wfr-num">{figures}</span> {progress_bar(f.together(view.steps), view.name)} '
+        f'<span class="wfr-cut wfr-soft">{f.timing(view)}</span></div>'
+    )

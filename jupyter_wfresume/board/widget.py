@@ -1,0 +1,214 @@
+"""The live board: HTML widgets and a Stop button, with a static picture for when they are gone.
+
+A front end draws a widget anew whenever its output is replaced ("Loading widget..." for a moment, and a
+second view is left behind in JupyterLab 4.6), so the widget's own bundle cannot carry the picture that is
+refreshed every two seconds. The picture is an output of its own, just before the widget's. While the widget
+is on the page and its kernel lives, a rule in the widget's stylesheet hides the picture; without the widget
+the rule is gone, and the picture shows. A notebook that was saved while a run went on, and reopened with a new
+kernel, still holds the widget's output, for which JupyterLab shows "model not found" whatever else is in the
+bundle: a rule in the picture's own stylesheet hides that line.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+
+from ..records import RunView
+from . import html
+from .boards import STATIC_S, Output, PacedBoard, picture
+from .book import Page
+from .pace import Timer
+
+WIDGET_S = 0.1
+"""Seconds between two drawings of the widget: ten a second at the most."""
+OPEN_S = 0.3
+"""Seconds a first run must last before the widget comes: a recorded result returns sooner, and needs none."""
+REOPEN_S = 1.0
+"""Seconds a further run of a cell must last before the widget comes back for it."""
+
+_VIEW = "application/vnd.jupyter.widget-view+json"
+_STOP = "Start nothing new; let running executions finish for up to 10 s"
+_NOW = "Cancel the running executions at once"
+
+
+def hide_rule(name: str) -> str:
+    """CSS that hides the picture ``name`` while its live board is on the page and connected."""
+    # A browser without :has (before 2024) hides the picture for good while the widget is shown.
+    alive = f"body:has(.{name}-live):not(:has(.{name}-live.jupyter-widgets-disconnected))"
+    return (
+        f"{alive} .{name},{alive} .jp-OutputArea-child:has(.{name}){{display:none}}"
+        f"@supports not selector(:has(*)){{.{name}{{display:none}}}}"
+        f".{name}-live.jupyter-widgets-disconnected{{display:none}}"
+        f".{name}-live{{position:relative;overflow:visible;max-width:60rem;margin:0}}"
+        f".{name}-live .widget-html,.{name}-live .widget-html-content{{height:auto;margin:0;line-height:20px;"
+        "overflow:visible;width:100%}"
+        f".{name}-live .wfr-button{{position:absolute;top:0;right:0;width:88px;height:24px;line-height:22px;"
+        "margin:0;padding:0 2px}"
+    )
+
+
+def broken_rule(name: str) -> str:
+    """CSS that hides the output just after the picture ``name`` where its widget is gone."""
+    return (
+        f".jp-OutputArea-child:has(.{name})+.jp-OutputArea-child>.jupyter-widgets:not(:has(*))"
+        "{display:none}"
+    )
+
+
+class Panel:
+    """The two widgets of one run; they stay, and only what changed is sent."""
+
+    def __init__(self) -> None:
+        self._top = ipywidgets.HTML()
+        self._tail = ipywidgets.HTML()
+        self.widgets = (self._top, self._tail)
+
+    def show(self, view: RunView, *, live: bool) -> None:
+        """Draws a view; the tail is apart so that an opened traceback stays open while figures move."""
+        self._top.value = html.top(view, live=live)
+        self._tail.value = html.tail(view, live=live)
+
+
+class StopButton:
+    """Stop, then stop now; each click calls ``on_stop`` once.
+
+    Args:
+        on_stop: what stops the runs of the cell.
+    """
+
+    def __init__(self, on_stop: Callable[[], None]) -> None:
+        self._on_stop = on_stop
+        self._clicks = 0
+        self.widget = ipywidgets.Button(description="Stop", tooltip=_STOP)
+        self.widget.add_class("wfr-button")
+        self.widget.on_click(self._clicked)
+
+    def _clicked(self, _: ipywidgets.Button) -> None:
+        self._clicks += 1
+        if self._clicks > 2:
+            return
+        self.widget.description = "Stopping…"
+        self.widget.tooltip = _NOW
+        self.widget.disabled = self._clicks == 2
+        self._on_stop()
+
+
+class Frame:
+    """All widgets of one board.
+
+    Args:
+        name: the picture's class, which this board hides while it is alive.
+        on_stop: what stops the runs of the cell, or None for no button.
+    """
+
+    def __init__(self, name: str, on_stop: Callable[[], None] | None) -> None:
+        self._on_stop = on_stop
+        self._stop: StopButton | None = None
+        self._style = ipywidgets.HTML(f"{html.style()}<style>{hide_rule(name)}</style>")
+        self._more = ipywidgets.HTML()
+        self._panels: dict[str, Panel] = {}
+        self._box = ipywidgets.VBox()
+        self._box.add_class(f"{name}-live")
+
+    def show(self, page: Page) -> None:
+        """Draws a page; only what changed is sent."""
+        widgets: list[ipywidgets.Widget] = [self._style]
+        for view in page.panels:
+            panel = self._panels.setdefault(view.run_id, Panel())
+            panel.show(view, live=view in page.open)
+            widgets += panel.widgets
+        self._more.value = html.compact(page.lines, page.rest)
+        widgets.append(self._more)
+        if not page.open:
+            self._stop = None
+        elif self._on_stop is not None and any(view.can_stop for view in page.open):
+            self._stop = self._stop or StopButton(self._on_stop)
+            widgets.append(self._stop.widget)
+        if tuple(widgets) != self._box.children:
+            self._box.children = tuple(widgets)
+
+    def bundle(self) -> dict[str, Any]:
+        """The widget's output; without the widget it is nothing, as the picture beside it says all."""
+        reference = {"model_id": self._box.model_id, "version_major": 2, "version_minor": 0}
+        return {_VIEW: reference, "text/html": "<div hidden></div>", "text/plain": ""}
+
+
+class WidgetBoard(PacedBoard):
+    """A widget while runs go on, static HTML and text when they have ended.
+
+    Args:
+        display: IPython's ``display``, or what takes its arguments.
+        on_stop: called once for each click on Stop, twice at the most; None shows no button.
+        clock: monotonic seconds.
+        timer: calls back later.
+        time_of_day: the wall clock as people read it.
+    """
+
+    def __init__(
+        self,
+        display: Callable[..., Any],
+        *,
+        on_stop: Callable[[], None] | None,
+        clock: Callable[[], float] = time.monotonic,
+        timer: Timer | None = None,
+        time_of_day: Callable[[], str] = lambda: time.strftime("%H:%M:%S"),
+    ) -> None:
+        self._picture = Output(display)
+        self._live = Output(display)
+        self._time_of_day = time_of_day
+        self._on_stop = on_stop
+        self._frame: Frame | None = None
+        self._on_page = False
+        self._pictured_at = float("-inf")
+        self._wanted_since: float | None = None
+        super().__init__(least_s=WIDGET_S, clock=clock, timer=timer)
+
+    def _turn(self) -> bool:
+        return super()._turn() or self._wanted_since is not None
+
+    def _draw(self, page: Page) -> None:
+        now = self._clock()
+        if not page.open:
+            self._end(page, now)
+            return
+        if now - self._pictured_at >= STATIC_S:
+            self._take_picture(page, now)
+        if self._on_page and self._frame is not None:
+            self._frame.show(page)
+        elif self._may_open(now):
+            self._open(page)
+
+    def _may_open(self, now: float) -> bool:
+        if self._wanted_since is None:
+            self._wanted_since = now
+        return now - self._wanted_since >= (OPEN_S if self._frame is None else REOPEN_S)
+
+    def _open(self, page: Page) -> None:
+        self._wanted_since = None
+        self._frame = self._frame or Frame(self._picture.name, self._on_stop)
+        self._frame.show(page)
+        self._live.show(self._frame.bundle())
+        self._on_page = True
+
+    def _end(self, page: Page, now: float) -> None:
+        self._wanted_since = None
+        self._take_picture(page, now)
+        if self._frame is not None and self._on_page:
+            # Drawn once more and kept: a page that was reloaded half-way gets no further output, but its
+            # widget is still connected, and must not stay at a half bar.
+            self._frame.show(page)
+            self._live.show({})
+            self._on_page = False
+
+    def _take_picture(self, page: Page, now: float) -> None:
+        # The first picture gives way to the widget at once, so that it must be no taller.
+        as_of = self._time_of_day() if page.open and self._on_page else ""
+        name = self._picture.name
+        self._picture.show(picture(page, as_of, name=name, rule=broken_rule(name)))
+        if self._pictured_at == float("-inf"):
+            self._live.show({})  # takes the place just after the picture, before anything is printed
+        self._pictured_at = now

@@ -1,0 +1,18 @@
+"""Values to JSON-able trees and back, exact in type and value, with no code in the data."""
+
+from .api import FORMAT, decode, digest, encode, forget, references
+from .blobs import Blobs, MemoryBlobs, content_digest
+from .core import Node
+
+__all__ = [
+    "FORMAT",
+    "Blobs",
+    "MemoryBlobs",
+    "Node",
+    "content_digest",
+    "decode",
+    "digest",
+    "encode",
+    "forget",
+    "references",
+]

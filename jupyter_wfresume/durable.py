@@ -1,0 +1,250 @@
+"""The Python face: what the magics do, for scripts, tests and plain cells."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import os
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from .board import RunRow, make_board, runs_html, runs_text
+from .board.figures import progress
+from .errors import UsageError
+from .records import Options, RunHeader, RunView
+from .session import Run, Session, list_runs, open_store
+from .session import open_run as open_run_in
+
+STORE_VARIABLE = "JUPYTER_WFRESUME_STORE"
+STORE_FOLDER = ".wfresume"
+
+
+class RunList(list[Run]):
+    """Runs, newest first, that show themselves as a table.
+
+    Args:
+        found: the runs.
+        nothing: the sentence to show where there are none.
+    """
+
+    def __init__(self, found: Iterable[Run] = (), nothing: str = "no runs yet") -> None:
+        super().__init__(found)
+        self.nothing = nothing
+
+    def __repr__(self) -> str:
+        return runs_text(self._rows()) if self else self.nothing
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
+    def _repr_html_(self) -> str | None:
+        return runs_html(self._rows()) if self else None
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas DataFrame, sizes in bytes and ages in seconds.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise UsageError("a frame of runs needs pandas: pip install pandas") from None
+        names = ("id", "name", "workflow", "status", "progress", "age_s", "size_bytes", "note")
+        rows = self._rows()
+        return pd.DataFrame({name: [getattr(row, name) for row in rows] for name in names})
+
+    def _rows(self) -> list[RunRow]:
+        now = time.time()
+        return [_row(run, now) for run in self]
+
+
+class durable:
+    """Make every ``Workflow.run()`` in a ``with`` block durable, as ``%%wfrun`` does for a cell.
+
+    ``async with`` also awaits, at the block's end, the runs that the block left running.
+
+    Args:
+        name: NAME; by default the workflow class's name.
+        store: the store's folder; by default ``JUPYTER_WFRESUME_STORE``, or ``.wfresume`` in the working
+            folder.
+        fresh: start over; 2 insists where an unfinished run would be resumed instead.
+        timeout: seconds that replace the workflow's own time budget; None or ``"none"`` removes it.
+        wait: seconds to stay while a run waits for a person, or ``"forever"``.
+        board: ``text``, ``none``, or ``auto``, which is ``text`` here.
+
+    Raises:
+        UsageError: a value does not fit.
+        RunEnded: from the block's ``await``, where a run ends without a result.
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        store: str | os.PathLike[str] | None = None,
+        fresh: bool | int = False,
+        timeout: float | Literal["none", "keep"] | None = "keep",
+        wait: float | Literal["forever"] | None = None,
+        board: Literal["auto", "text", "none"] = "auto",
+    ) -> None:
+        if name is not None and not name.strip():
+            raise UsageError("durable: the name is empty; write one, or leave it out")
+        if board not in ("auto", "text", "none"):
+            raise UsageError(f"durable: board is auto, text or none, not {board!r}")
+        self._name = name
+        self._options = Options(
+            fresh=min(int(fresh), 2),
+            timeout_s=_budget(timeout),
+            store=None if store is None else os.fspath(store),
+            wait_s=None if wait is None else _seconds("wait", math.inf if wait == "forever" else wait),
+            board="none" if board == "none" else "text",
+        )
+        self._session: Session | None = None
+
+    def __enter__(self) -> durable:
+        if self._session is not None:
+            raise UsageError("this durable(...) block is already open; call durable(...) once for each block")
+        # Progress goes beside the script's own output; what stays is the plan and the summary.
+        board = make_board(self._options.board, display=None, has_front_end=False, on_stop=None)
+        self._session = Session(
+            self._name,
+            self._options,
+            on_view=board.update,
+            on_close_view=board.close,
+            tell=print,
+            headless=not _someone_there(),
+        )
+        try:
+            self._session.__enter__()
+        except BaseException:
+            self._session = None
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.__exit__(kind, error, where)
+
+    async def __aenter__(self) -> durable:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        try:
+            if self._session is not None:
+                await self._session.settle()
+        except BaseException as late:
+            if error is None:
+                error, kind, where = late, type(late), late.__traceback__
+                raise
+        finally:
+            self.__exit__(kind, error, where)
+
+
+def open_run(run: str, store: str | os.PathLike[str] | None = None) -> Run:
+    """Open a recorded run.
+
+    Args:
+        run: NAME, for its latest top-level run; or a run id or its unique prefix.
+        store: the store's folder; by default as for `durable`.
+
+    Raises:
+        UsageError: there is no such run, or the prefix fits several.
+        StoreError: the store cannot be read.
+    """
+    folder = store_folder(store)
+    if not folder.exists():
+        raise UsageError(f"there is no run {run!r}: there is no store at {folder} yet")
+    return open_run_in(run, open_store(str(folder)))
+
+
+def runs(name: str | None = None, store: str | os.PathLike[str] | None = None) -> RunList:
+    """List recorded runs, newest first.
+
+    Args:
+        name: only runs of this NAME.
+        store: the store's folder; by default as for `durable`.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    folder = store_folder(store)
+    if not folder.exists():
+        return RunList(nothing=f"no runs yet: there is no store at {folder}")
+    of = "" if name is None else f" of {name}"
+    return RunList(list_runs(open_store(str(folder)), name), nothing=f"no runs{of} in {folder}")
+
+
+def store_folder(store: str | os.PathLike[str] | None = None) -> Path:
+    """Return the store's folder: the given one, the environment's, or the working folder's ``.wfresume``."""
+    named = os.fspath(store) if store is not None else os.environ.get(STORE_VARIABLE, "")
+    return Path(os.path.abspath(os.path.expanduser(named or STORE_FOLDER)))
+
+
+def view_of(header: RunHeader) -> RunView:
+    """Return what a board shows of a recorded run."""
+    return RunView(
+        run_id=header.run_id,
+        name=header.name,
+        workflow=header.workflow,
+        status=header.status,
+        steps=header.steps,
+        elapsed_s=header.elapsed_s,
+        saved_executions=header.saved_executions,
+        saved_s=header.saved_s,
+        sentence=header.sentence,
+        notes=header.notes,
+        error=header.error,
+        questions=header.questions,
+    )
+
+
+def _row(run: Run, now: float) -> RunRow:
+    header = run.header
+    finished, total = progress(view_of(header))
+    return RunRow(
+        id=header.run_id,
+        name=header.name,
+        workflow=header.workflow,
+        status=run.status,
+        progress=f"{finished} of {total}" if total else "",
+        age_s=max(0.0, now - header.updated),
+        size_bytes=run.size_bytes,
+        note="; ".join(header.notes),
+    )
+
+
+def _budget(timeout: float | str | None) -> float | None:
+    if timeout == "keep":
+        return None
+    if timeout is None or timeout == "none":
+        return math.inf
+    budget = _seconds("timeout", timeout)
+    if budget == 0:
+        raise UsageError("durable: timeout takes more than 0 seconds, or None for no bound")
+    return budget
+
+
+def _seconds(what: str, value: object) -> float:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not value >= 0:  # type: ignore[operator]  # a number by now; nan is not >= 0
+        raise UsageError(f"durable: {what} takes a number of seconds, not {value!r}")
+    return float(value)  # type: ignore[arg-type]  # as above
+
+
+def _someone_there() -> bool:
+    """Whether somebody can answer: a terminal's user, or a front end that takes input for this cell."""
+    get_shell = getattr(builtins, "get_ipython", None)
+    kernel = getattr(get_shell(), "kernel", None) if get_shell is not None else None
+    if kernel is not None:
+        return bool(getattr(kernel, "_allow_stdin", False))
+    return sys.stdin is not None and sys.stdin.isatty()

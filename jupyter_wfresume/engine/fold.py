@@ -1,0 +1,134 @@
+"""Fold recorded ticks through the engine's own reducer, in the live loop's order.
+
+Only ticks that come from outside the loop are recorded: results, sends,
+timers. The ticks that they imply (the delivery of a returned event, the idle
+check) are made again here, from the reducer's commands, in the same first-in
+first-out buffer as the engine's runner keeps. Each recorded tick says how many
+ticks had been reduced before it, so the order is exact and checked.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from workflows.runtime.control_loop.reduce import _reduce_tick
+from workflows.runtime.types.commands import (
+    CommandQueueEvent,
+    CommandRunWorker,
+    CommandScheduleIdleCheck,
+)
+from workflows.runtime.types.internal_state import BrokerState
+from workflows.runtime.types.ticks import (
+    TickAddEvent,
+    TickIdleCheck,
+    TickSessionStart,
+    TickStepResult,
+    WorkflowTick,
+)
+
+from ..errors import JournalError
+from .broker import Holder, LiveBrokerState, live
+
+
+class Fold:
+    """A broker state that is brought forward by recorded ticks.
+
+    Args:
+        state: where the run began; it is not changed.
+        run_id: the id the engine knows the run by; seeds retry jitter.
+        on_dispatch: told of each execution that the reducer starts.
+    """
+
+    def __init__(
+        self,
+        state: BrokerState,
+        run_id: str,
+        on_dispatch: Callable[[CommandRunWorker], None] | None = None,
+    ) -> None:
+        self.holder = Holder()
+        self.state: LiveBrokerState = live(state, self.holder)
+        self._run_id = run_id
+        self._on_dispatch = on_dispatch
+        self._implied: deque[WorkflowTick] = deque()
+        self._idle_pending = False
+        self._now = 0.0
+
+    @property
+    def position(self) -> int:
+        """How many ticks have been reduced."""
+        return self.state.journal_seq
+
+    def apply(self, tick: WorkflowTick, position: int, now: float) -> None:
+        """Reduce one recorded tick, after the ticks implied before it.
+
+        Args:
+            tick: the recorded tick.
+            position: how many ticks the live loop had reduced before it.
+            now: the live loop's time at that tick, seconds since the epoch.
+
+        Raises:
+            JournalError: the tick does not fit the state, so the workflow is
+                not the one that wrote the journal.
+        """
+        self.advance(position)
+        if isinstance(tick, TickSessionStart):
+            # The buffer of the process that died is gone; the reducer
+            # delivers again what was on its way.
+            self._implied.clear()
+            self._idle_pending = False
+        self._now = now
+        self._reduce(tick)
+
+    def advance(self, position: int) -> None:
+        """Reduce implied ticks until ``position`` ticks have been reduced.
+
+        Raises:
+            JournalError: no implied tick is left to get there.
+        """
+        while self.state.journal_seq < position:
+            if not self._implied:
+                raise JournalError(
+                    f"the journal says that {position} ticks came before a record, but only "
+                    f"{self.state.journal_seq} follow from the records before it"
+                )
+            tick = self._implied.popleft()
+            if isinstance(tick, TickIdleCheck):
+                if self._implied:
+                    self._implied.append(tick)
+                    continue
+                self._idle_pending = False
+            self._reduce(tick)
+
+    def skip(self) -> None:
+        """Count a recorded tick that leaves the state as it is."""
+        self.state.journal_seq += 1
+
+    def _reduce(self, tick: WorkflowTick) -> None:
+        if isinstance(tick, TickStepResult) and tick.step_id not in self.state.workers:
+            raise JournalError(f"step '{tick.step_id}' is in the journal but no longer in the workflow")
+        try:
+            state, commands = _reduce_tick(tick, self.state, self._now, run_id=self._run_id)
+        except (ValueError, KeyError) as error:
+            raise JournalError(f"a recorded {tick.type} does not fit the workflow: {error}") from error
+        assert isinstance(state, LiveBrokerState)
+        self.state = state
+        for command in commands:
+            if isinstance(command, CommandQueueEvent):
+                self._implied.append(
+                    TickAddEvent(
+                        event=command.event,
+                        step_id=command.step_id,
+                        origin_namespace=command.origin_namespace,
+                        recovery_counts=dict(command.recovery_counts),
+                        scope_path=command.scope_path,
+                        emission=command.emission,
+                        stamped_at=self._now,
+                    )
+                )
+            elif isinstance(command, CommandScheduleIdleCheck):
+                if not self._idle_pending:
+                    self._implied.append(TickIdleCheck())
+                    self._idle_pending = True
+            elif isinstance(command, CommandRunWorker) and self._on_dispatch is not None:
+                self._on_dispatch(command)

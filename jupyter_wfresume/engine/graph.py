@@ -1,0 +1,117 @@
+"""What a workflow is made of, without running it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from workflows.events import Event, StartEvent
+from workflows.runtime.types.results import StepWorkerFailed
+from workflows.runtime.types.step_id import StepId
+from workflows.workflow import Workflow
+
+from .broker import LiveBrokerState
+
+
+@dataclass(frozen=True)
+class StepInfo:
+    """One step as it is defined now.
+
+    Args:
+        name: the step.
+        workers: executions that may run at once.
+        sync: a plain function, run in a thread.
+        accepts: event classes it takes.
+        returns: classes it may return.
+        joins: it waits for several events.
+    """
+
+    name: str
+    workers: int
+    sync: bool
+    accepts: tuple[Any, ...]
+    returns: tuple[Any, ...]
+    joins: bool
+
+
+def steps_of(workflow: Workflow) -> list[StepInfo]:
+    """The steps in the order of the graph, from the start event on."""
+    found: dict[str, StepInfo] = {}
+    for name, function in workflow._get_steps().items():
+        config = function._step_config
+        target = getattr(workflow, name, function)
+        found[name] = StepInfo(
+            name=name,
+            workers=config.num_workers,
+            sync=not asyncio.iscoroutinefunction(target),
+            accepts=tuple(config.accepted_events),
+            returns=tuple(config.return_types),
+            joins=config.collection_param is not None or bool(config.collect_params),
+        )
+    ordered: list[StepInfo] = []
+    reached: list[Any] = [workflow._start_event_class, StartEvent]
+    left = dict(found)
+    while left:
+        ready = [s for s in left.values() if any(_takes(s, cls) for cls in reached)] or [next(iter(left.values()))]
+        for info in ready:
+            ordered.append(left.pop(info.name))
+            reached += info.returns
+    return ordered
+
+
+def _takes(info: StepInfo, produced: Any) -> bool:
+    return any(
+        accepted is produced
+        or (isinstance(produced, type) and isinstance(accepted, type) and issubclass(produced, accepted))
+        for accepted in info.accepts
+    )
+
+
+def event_classes(workflow: Workflow) -> dict[tuple[str, str], type]:
+    """The event classes that the workflow's steps name, by module and qualified name."""
+    classes = [*workflow.events, workflow._start_event_class, workflow._stop_event_class]
+    for info in steps_of(workflow):
+        classes += [cls for cls in (*info.accepts, *info.returns) if isinstance(cls, type)]
+    return {(cls.__module__, cls.__qualname__): cls for cls in classes if issubclass(cls, Event)}
+
+
+def is_final(
+    state: LiveBrokerState,
+    step: str,
+    failure: StepWorkerFailed,
+    recovery_counts: dict[str, int],
+) -> bool:
+    """Whether a failure, with its retry decision, ends the run.
+
+    Args:
+        state: the live state.
+        step: the step that failed.
+        failure: the failure; its ``retry_decision`` is set.
+        recovery_counts: how often each ``@catch_error`` handler has helped so far.
+    """
+    if failure.retry_decision is not None and failure.retry_decision.delay is not None:
+        return False
+    name = state.config.handler_for_step.get(StepId.root(step))
+    handler = None if name is None else state.config.catch_error_handlers.get(name)
+    return handler is None or recovery_counts.get(handler.step_name, 0) + 1 > handler.max_recoveries
+
+
+_ENGINE_ATTRIBUTES = frozenset(
+    {
+        "_broker_config", "_broker_config_version", "_disable_validation", "_dispatcher", "_events",
+        "_num_concurrent_runs", "_resource_manager", "_runtime", "_runtime_locked", "_serializer",
+        "_skip_graph_checks", "_start_event_class", "_stop_event_class", "_timeout", "_validated_version",
+        "_validation_result", "_verbose", "_workflow_name",
+    }
+)  # fmt: skip
+
+
+def own_attributes(workflow: Workflow) -> dict[str, Any]:
+    """What the user set on a workflow instance, without what the engine keeps there."""
+    return {name: value for name, value in vars(workflow).items() if name not in _ENGINE_ATTRIBUTES}
+
+
+def free_steps(workflow: Workflow) -> dict[str, Any]:
+    """Steps that are plain functions added to the workflow's class."""
+    return dict(type(workflow)._step_functions)

@@ -1,0 +1,55 @@
+"""One run's gap-free log, and the way back from it.
+
+Each record is one JSON object. ``k`` is its kind, ``q`` the count of ticks
+reduced before it, ``t`` the loop's time in seconds since the epoch:
+
+=====  =====================================================================
+``O``  opens a journal: format, engine, start event, state, snapshot of ``ctx=``
+``L``  a life begins: when the life before it gave its last sign
+``S``  the engine's session start
+``A``  an event from outside the loop: the start event, a send, an answer
+``R``  the result of an execution
+``F``  the failure that ended a life; not folded, the execution runs again
+``W``  a wakeup for a delayed retry
+``T``  the time budget was looked at and not used up
+``V``  a waiter's timeout
+``N``  a tick that changes nothing
+``B``  a change of the state made by the body
+``E``  a life ends: status, sentence, and for a finished run its last snapshot
+=====  =====================================================================
+"""
+
+from __future__ import annotations
+
+from .blobs import StoreBlobs
+from .headers import dump as dump_header
+from .headers import load as load_header
+from .log import FORMAT, Journal, history
+from .questions import Question, Questions
+from .restore import Final, Restored, final, restore
+from .state import LostValue, StateLog, apply_ops, changed_paths
+from .ticks import FindClass, Record, TickReader, TickWriter, Unkept
+
+__all__ = [
+    "FORMAT",
+    "Final",
+    "FindClass",
+    "Journal",
+    "LostValue",
+    "Question",
+    "Questions",
+    "Record",
+    "Restored",
+    "StateLog",
+    "StoreBlobs",
+    "TickReader",
+    "TickWriter",
+    "Unkept",
+    "apply_ops",
+    "changed_paths",
+    "dump_header",
+    "final",
+    "history",
+    "load_header",
+    "restore",
+]

@@ -1,0 +1,37 @@
+"""Run headers to bytes and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from ..errors import DamagedError
+from ..records import ErrorView, QuestionView, RunHeader, StepView
+
+
+def dump(header: RunHeader) -> bytes:
+    """A header as JSON bytes."""
+    return json.dumps(dataclasses.asdict(header), separators=(",", ":")).encode()
+
+
+def load(data: bytes) -> RunHeader:
+    """A header from JSON bytes; members of later versions are kept in ``extra``.
+
+    Raises:
+        DamagedError: it is no header.
+    """
+    try:
+        raw: dict[str, Any] = json.loads(data)
+        known = {f.name for f in dataclasses.fields(RunHeader)}
+        extra = {**raw.get("extra", {}), **{k: v for k, v in raw.items() if k not in known}}
+        values = {k: v for k, v in raw.items() if k in known}
+        values["extra"] = extra
+        values["notes"] = tuple(raw.get("notes", ()))
+        values["steps"] = tuple(StepView(**step) for step in raw.get("steps", ()))
+        values["questions"] = tuple(QuestionView(**one) for one in raw.get("questions", ()))
+        error = raw.get("error")
+        values["error"] = None if error is None else ErrorView(**error)
+        return RunHeader(**values)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise DamagedError(f"a run's header cannot be read: {error}") from error

@@ -1,0 +1,422 @@
+"""From records back to a run that can go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from ..codec import Blobs
+from ..engine import (
+    CommandRunWorker,
+    Event,
+    Fold,
+    InProgressState,
+    LiveBrokerState,
+    TickStepResult,
+    Workflow,
+    executions,
+    find_execution,
+    state_from_snapshot,
+)
+from ..errors import DamagedError, JournalError
+from .questions import Questions
+from .state import Op, apply_ops
+from .ticks import FindClass, Record, TickReader
+
+Ref = list[Any]
+"""Where an event was written: record, and index of a result (or -1 - index of a send)."""
+
+
+@dataclass
+class Waiter:
+    """A ``wait_for_event`` that is still open.
+
+    Args:
+        timeout_s: its own timeout, or None.
+        waited_s: seconds it has waited while a cell drove the run.
+    """
+
+    step: str
+    waiter_id: str
+    timeout_s: float | None
+    waited_s: float
+
+
+@dataclass
+class Restored:
+    """A run as its journal leaves it.
+
+    Args:
+        state: the engine's broker state, ready to be driven on.
+        model: the state store's model.
+        carried: by work item, the sends that its unfinished execution had
+            already delivered, by index.
+        indexes: by step, the work items in order of first dispatch.
+        refs: where each event that is still in use was written, by ``id``.
+        in_flight: work items that were under way when the last life ended.
+        lost: events that stand in for ones that were not kept, with their place.
+        waiters: open waiters, for their timeouts.
+        questions: what was asked and not answered.
+        body_sends: what the body sent unprompted, in order.
+        lives: how many lives there were.
+        overlaps: state paths that finished executions share with unfinished ones.
+        last_stamp: the last record's time, seconds since the epoch.
+        started: whether the start event was delivered.
+    """
+
+    state: LiveBrokerState
+    model: BaseModel
+    start: Event | None
+    carried: dict[str, dict[int, Event]] = field(default_factory=dict)
+    indexes: dict[str, dict[str, int]] = field(default_factory=dict)
+    refs: dict[int, tuple[Event, Ref]] = field(default_factory=dict)
+    in_flight: list[tuple[str, int]] = field(default_factory=list)
+    lost: dict[int, tuple[Event, Ref, list[str]]] = field(default_factory=dict)
+    waiters: list[Waiter] = field(default_factory=list)
+    questions: Questions = field(default_factory=Questions)
+    body_sends: list[Event] = field(default_factory=list)
+    lives: int = 0
+    overlaps: list[str] = field(default_factory=list)
+    last_stamp: float = 0.0
+    started: bool = False
+
+
+class _Restorer:
+    def __init__(
+        self,
+        workflow: Workflow,
+        engine_run_id: str,
+        blobs: Blobs,
+        find_class: FindClass,
+        start: Event | None,
+        model: BaseModel | None,
+    ) -> None:
+        self._workflow = workflow
+        self._run_id = engine_run_id
+        self._reader = TickReader(blobs, find_class, self._found_lost)
+        self._given_start = start
+        self._given_model = model
+        self._lost_now: list[tuple[Event, list[str]]] = []
+        self._sent: dict[str, dict[int, Event]] = {}
+        self._added_at: dict[tuple[str, str], tuple[float, float | None]] = {}
+        self._driven = 0.0
+        self._life_began: float | None = None
+        self._overlaps: list[list[Any]] = []
+        self.fold: Fold
+        self.out: Restored
+
+    def _found_lost(self, event: Event, lost: list[str]) -> None:
+        self._lost_now.append((event, lost))
+
+    def _on_dispatch(self, command: CommandRunWorker) -> None:
+        found = find_execution(self.fold.holder.state, command.invocation_id)
+        if found is not None:
+            _number(self.out.indexes, str(command.step_id), found[1])
+
+    def run(self, records: list[Record]) -> Restored:
+        self._open(records[0])
+        for number, record in enumerate(records[1:], start=1):
+            try:
+                self._one(number, record)
+            except (KeyError, IndexError, TypeError) as error:
+                raise DamagedError(
+                    f"record {number} of the journal cannot be read: {type(error).__name__}: {error}"
+                ) from error
+        self._finish()
+        return self.out
+
+    def _open(self, record: Record) -> None:
+        snapshot = record.get("snap")
+        plain_snapshot = None if snapshot is None else self._reader.value(snapshot)
+        state = state_from_snapshot(self._workflow, plain_snapshot)
+        self.fold = Fold(state, self._run_id, self._on_dispatch)
+        model = self._given_model
+        if "state" in record:
+            model = self._reader.value(record["state"])
+        if not isinstance(model, BaseModel):
+            raise DamagedError("the journal's opening record holds no state")
+        start: Any = self._given_start
+        node = record.get("start")
+        if node is not None and not (isinstance(node, dict) and "lost" in node):
+            start = self._reader.event(node)
+        self.out = Restored(state=self.fold.state, model=model, start=start)
+
+    def _one(self, number: int, record: Record) -> None:
+        kind = record["k"]
+        if "t" in record:
+            self.out.last_stamp = record["t"]
+        if kind == "L":
+            self._life(record)
+        elif kind == "E":
+            pass
+        elif kind == "B":
+            self._patch(record["st"])
+        elif kind == "F":
+            self._failed_for_good(record)
+        elif kind == "R":
+            self._result(number, record)
+        elif kind == "A":
+            self._event(number, record)
+        else:
+            if kind == "S":
+                self._carry()
+            tick = self._reader.tick(record)
+            if tick is None:
+                self.fold.advance(record["q"])
+                self.fold.skip()
+            else:
+                self.fold.apply(tick, record["q"], record["t"])
+
+    def _life(self, record: Record) -> None:
+        previous = record.get("prev")
+        if self._life_began is not None:
+            end = max(previous or 0.0, self.out.last_stamp)
+            self._driven += max(0.0, end - self._life_began)
+        self._life_began = record["t"]
+        self.out.lives += 1
+
+    def _now_driven(self, stamp: float) -> float:
+        return self._driven + max(0.0, stamp - (self._life_began or stamp))
+
+    def _carry(self) -> None:
+        """Remember what unfinished executions had sent, before they are rewound."""
+        for _, one in executions(self.fold.holder.state):
+            if one.work_item_id is not None and one.received:
+                known = self.out.carried.setdefault(one.work_item_id, {})
+                sent = self._sent.get(one.invocation_id or "", {})
+                known.update({index: sent[index] for index in one.received if index in sent})
+
+    def _event(self, number: int, record: Record) -> None:
+        tick = self._reader.tick(record)
+        assert tick is not None and tick.type == "add_event"
+        event = tick.event
+        if record.get("o") == "start":
+            self.out.started = True
+        if record.get("o") == "start" and self.out.start is not None:
+            tick = tick.model_copy(update={"event": self.out.start})
+            event = tick.event
+        self._keep_refs(number, [event])
+        self._lost_now.clear()
+        if tick.emission is not None:
+            self._sent.setdefault(tick.emission.invocation_id, {})[tick.emission.index] = event
+            self._fill(tick.emission.invocation_id)
+            if record.get("x"):
+                self._forget(tick.emission.invocation_id, tick.emission.index)
+        if record.get("o") == "body":
+            self.out.body_sends.append(event)
+        self.fold.advance(record["q"])
+        self.out.questions.event(event, self.fold.holder.state)
+        self.fold.apply(tick, record["q"], record["t"])
+
+    def _keep_refs(self, number: int, events: list[Event], first: int = 0, sends: bool = False) -> None:
+        for offset, event in enumerate(events):
+            index = -1 - (first + offset) if sends else first + offset
+            self.out.refs[id(event)] = (event, [number, index])
+
+    def _fill(self, invocation_id: str | None) -> None:
+        """An execution counts as sent what its dead forerunner had delivered."""
+        found = find_execution(self.fold.holder.state, invocation_id)
+        if found is not None and found[1].work_item_id in self.out.carried:
+            found[1].received |= self.out.carried[found[1].work_item_id].keys()
+
+    def _forget(self, invocation_id: str | None, index: int) -> None:
+        found = find_execution(self.fold.holder.state, invocation_id)
+        if found is not None:
+            found[1].received.discard(index)
+            self.out.carried.get(found[1].work_item_id or "", {}).pop(index, None)
+
+    def _result(self, number: int, record: Record) -> None:
+        self.fold.advance(record["q"])
+        found = find_execution(self.fold.holder.state, record["v"])
+        if found is None:
+            raise JournalError(
+                f"the result of {record['s']}[{record.get('i', '?')}] is in the journal, but the workflow "
+                f"as it is now never starts that execution"
+            )
+        execution = found[1]
+        if "m" in record:
+            _overwrite(execution.event, self._reader.value(record["m"]))
+        tick = self._reader.result(record, execution.event)
+        self._note_lost(number, record, tick)
+        self._keep_refs(number, [r.result for r in tick.result if r.type == "result" and r.result is not None])
+        self._keep_refs(number, [sent.event for sent in tick.sends], sends=True)
+        self._fill(record["v"])
+        self._note_waits(record, tick)
+        self.out.questions.result(tick, record["t"])
+        self.fold.apply(tick, record["q"], record["t"])
+        self.out.carried.pop(execution.work_item_id or "", None)
+        if record.get("st"):
+            self._patch(record["st"])
+        if "ov" in record:
+            self._overlaps.append(record["ov"])
+        self._sent.pop(record["v"], None)
+
+    def _note_lost(self, number: int, record: Record, tick: TickStepResult) -> None:
+        if not self._lost_now:
+            return
+        lost = {id(event): said for event, said in self._lost_now}
+        self._lost_now.clear()
+        for index, item in enumerate(tick.result):
+            event = getattr(item, "result", None)
+            if id(event) in lost:
+                self.out.lost[id(event)] = (event, [number, index], lost[id(event)])
+        for sent in tick.sends:
+            if id(sent.event) in lost:
+                self.out.lost[id(sent.event)] = (sent.event, [number, -1 - sent.index], lost[id(sent.event)])
+
+    def _note_waits(self, record: Record, tick: TickStepResult) -> None:
+        for item in tick.result:
+            if item.type == "add_waiter":
+                key = (record["s"], item.waiter_id)
+                if key not in self._added_at:
+                    self._added_at[key] = (self._now_driven(record["t"]), item.timeout)
+            elif item.type == "delete_waiter":
+                self._added_at.pop((record["s"], item.waiter_id), None)
+
+    def _failed_for_good(self, record: Record) -> None:
+        self.fold.advance(record["q"])
+        found = find_execution(self.fold.holder.state, record.get("v"))
+        if found is None:
+            return
+        # It ended the life, so the user has seen it; the next life tries it
+        # with its whole retry budget.
+        found[1].attempts = 0
+        found[1].first_attempt_at = 0.0
+        found[1].last_exception = None
+        found[1].last_failed_at = None
+
+    def _patch(self, ops: list[Op]) -> None:
+        apply_ops(self.out.model, ops, self._reader.value)
+
+    def _finish(self) -> None:
+        self._carry()
+        state = self.fold.holder.state
+        self.out.state = state
+        for step_id, one in executions(state):
+            index = _number(self.out.indexes, str(step_id), one)
+            self.out.in_flight.append((str(step_id), index))
+        running = {one.invocation_id for _, one in executions(state)}
+        for path, finished, others in (item for overlap in self._overlaps for item in overlap):
+            if any(other in running for other in others):
+                self.out.overlaps.append(f"{path} ({finished})")
+        end = self._now_driven(self.out.last_stamp)
+        for (step, waiter_id), (added, timeout) in self._added_at.items():
+            self.out.waiters.append(Waiter(step, waiter_id, timeout, max(0.0, end - added)))
+        live = {id(event) for event in _events_in(state)}
+        self.out.refs = {key: value for key, value in self.out.refs.items() if key in live}
+        self.out.lost = {key: value for key, value in self.out.lost.items() if key in live}
+
+
+def _number(indexes: dict[str, dict[str, int]], step: str, execution: InProgressState) -> int:
+    known = indexes.setdefault(step, {})
+    return known.setdefault(execution.work_item_id or "", len(known))
+
+
+def _overwrite(event: Event, now: Event) -> None:
+    """Give an event, in place, the content that its execution left in it."""
+    event.__dict__.clear()
+    event.__dict__.update(now.__dict__)
+    for slot in ("__pydantic_private__", "__pydantic_extra__", "__pydantic_fields_set__"):
+        object.__setattr__(event, slot, getattr(now, slot))
+
+
+def _events_in(state: LiveBrokerState) -> list[Event]:
+    """Every event that the state still needs."""
+    found: list[Event] = []
+    for worker in state.workers.values():
+        for attempt in [*worker.queue, *worker.in_progress]:
+            found.append(attempt.event)
+            found += (attempt.bound_events or {}).values()
+            payload = (
+                attempt.shared_state.collection_release_payload
+                if isinstance(attempt, InProgressState)
+                else attempt.collection_release_payload
+            )
+            if payload is not None:
+                found += payload.events
+        found += [event for events in worker.collected_events.values() for event in events]
+        found += worker.static_collect_events
+        for waiter in worker.collected_waiters:
+            found.append(waiter.event)
+            found += (waiter.bound_events or {}).values()
+            if waiter.resolved_event is not None:
+                found.append(waiter.resolved_event)
+            if waiter.collection_release_payload is not None:
+                found += waiter.collection_release_payload.events
+    for release in state.collection_release_states.values():
+        found += release.buffer
+    found += [delivery.event for delivery in state.deliveries.values()]
+    return found
+
+
+def restore(
+    workflow: Workflow,
+    engine_run_id: str,
+    records: list[Record],
+    blobs: Blobs,
+    find_class: FindClass,
+    start: Event | None = None,
+    model: BaseModel | None = None,
+) -> Restored:
+    """Bring a run back from its records.
+
+    Args:
+        workflow: the workflow as it is defined now.
+        engine_run_id: the id the engine knows the run by.
+        records: the intact records, from the opening one.
+        blobs: where large values are.
+        find_class: asked first for each class.
+        start: today's start event, for one that could not be kept.
+        model: today's initial state, for one that could not be kept.
+
+    Raises:
+        MissingClassError: a class is not defined in this kernel.
+        JournalError: the workflow is not the one that wrote the journal.
+        DamagedError: a record cannot be read.
+    """
+    return _Restorer(workflow, engine_run_id, blobs, find_class, start, model).run(records)
+
+
+@dataclass(frozen=True)
+class Final:
+    """How a finished run ended.
+
+    Args:
+        stop: the stop event.
+        model: the final state.
+        snapshot: the engine's last snapshot, or None.
+    """
+
+    stop: Event
+    model: BaseModel
+    snapshot: dict[str, Any] | None
+
+
+def final(records: list[Record], blobs: Blobs, find_class: FindClass, model: BaseModel | None) -> Final | None:
+    """The recorded end of a finished run, without folding its ticks.
+
+    Args:
+        records: the intact records.
+        blobs: where large values are.
+        find_class: asked first for each class.
+        model: today's initial state, for one that could not be kept.
+
+    Returns:
+        None where the end is not on record.
+    """
+    reader = TickReader(blobs, find_class, lambda event, said: None)
+    end = next((r for r in reversed(records) if r["k"] == "E" and r.get("status") == "done"), None)
+    if end is None or "stop" not in end:
+        return None
+    number, index = end["stop"]
+    opening = records[0]
+    state = reader.value(opening["state"]) if "state" in opening else model
+    if not isinstance(state, BaseModel):
+        raise DamagedError("the journal's opening record holds no state")
+    for record in records:
+        if record["k"] in "RB" and record.get("st"):
+            apply_ops(state, record["st"], reader.value)
+    snapshot = None if end.get("snap") is None else reader.value(end["snap"])
+    return Final(reader.event(records[number]["r"][index][1]), state, snapshot)

@@ -1,0 +1,34 @@
+"""The magics, and how they come into a shell and out of it."""
+
+from __future__ import annotations
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from . import completion
+from .commands import WfresumeMagics
+from .transform import AwaitedMagics
+
+_OWNER = WfresumeMagics.__name__
+_MAGICS = {"cell": ("wfrun",), "line": ("wfruns", "wfresume")}
+
+__all__ = ["load", "unload"]
+
+
+def load(shell: InteractiveShell) -> None:
+    """Put the magics, their input transformer and their completions into a shell, once."""
+    unload(shell)
+    shell.register_magics(WfresumeMagics)
+    shell.input_transformers_post.append(AwaitedMagics(shell, _OWNER))
+    completion.register(shell)
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Take out what `load` put in."""
+    transformers = shell.input_transformers_post
+    # By name: a class of the same name from before a reload is another object.
+    transformers[:] = [each for each in transformers if type(each).__name__ != AwaitedMagics.__name__]
+    for kind, names in _MAGICS.items():
+        for name in names:
+            shell.magics_manager.magics[kind].pop(name, None)
+    shell.magics_manager.registry.pop(_OWNER, None)
+    completion.unregister(shell)

@@ -1,0 +1,210 @@
+"""The magics themselves: each reads its line, calls once, and shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from IPython.core.error import UsageError as ShellUsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.display import display
+from IPython.utils.text import DollarFormatter
+
+from ..board import make_board
+from ..durable import RunList, open_run, runs
+from ..errors import UsageError
+from ..records import Options
+from ..session import Session
+from . import frontend
+from .arguments import LIST_OPTIONS, RESUME_OPTIONS, RUN_OPTIONS, Arguments, parse
+from .body import Body, Cell, execute, prepare
+from .endings import show_next
+
+
+@magics_class
+class WfresumeMagics(Magics):
+    """``%%wfrun``, ``%wfruns`` and ``%wfresume``."""
+
+    shell: InteractiveShell
+
+    @cell_magic
+    def wfrun(self, line: str, cell: str) -> NoReturn:
+        """Run the cell's workflows durably: what has finished is not executed again.
+
+        %%wfrun [NAME] [--fresh] [--timeout SECONDS|none] [--store DIR] [--wait SECONDS|forever]
+                [--board auto|widget|text|none]
+
+        Put it on the first line of a cell that already works. Every ``Workflow.run(...)`` in that cell is
+        recorded. After a kernel's death, an interrupt or an error, run the cell again: it goes on where
+        it stopped.
+
+        NAME       groups runs in the store; by default the workflow class's name
+        --fresh    start over; older runs stay in the history. Left in a cell, it resumes its own unfinished
+                   run rather than throw paid work away; --fresh --fresh insists
+        --timeout  replaces the workflow's own total time budget, in seconds, for this run; none removes it
+        --store    the store's folder; by default JUPYTER_WFRESUME_STORE, or .wfresume in the working folder
+        --wait     how many seconds the cell stays while a run waits for a person; by default for ever, and
+                   not at all in a headless run
+        --board    how progress is shown
+
+        Example:
+
+            %%wfrun enrich
+            result = await EnrichBatch(timeout=None).run(item_ids=ids)
+        """
+        if not self.shell.autoawait:
+            raise ShellUsageError("%%wfrun needs await in cells: run %autoawait True, then this cell again")
+        raise ShellUsageError(
+            "%%wfrun works on the first line of a cell only: no other magic, and no code, can run it"
+        )
+
+    @line_magic
+    def wfruns(self, line: str) -> RunList:
+        """List the recorded runs, newest first: id, name, status, progress, age and size.
+
+        %wfruns [NAME] [--store DIR]
+
+        The call's value is the list of runs:
+
+            runs = %wfruns enrich
+            runs[0].status
+        """
+        try:
+            arguments = parse("%wfruns", line, LIST_OPTIONS, 1, "NAME")
+            name = arguments.words[0] if arguments.words else None
+            return runs(name, arguments.given.get("store"))
+        except UsageError as error:
+            raise ShellUsageError(str(error)) from None
+
+    @line_magic
+    def wfresume(self, line: str) -> NoReturn:
+        """Run a recorded run's cell again, so that the run goes on.
+
+        %wfresume RUN [--timeout SECONDS|none] [--store DIR] [--wait SECONDS|forever]
+                  [--board auto|widget|text|none]
+
+        RUN is a name, for its latest run, or a run id or its unique prefix. The options replace those that
+        the cell was run with. The classes that the cell uses must be defined in this kernel.
+        """
+        raise ShellUsageError("%wfresume stands alone on its line, in a cell without another magic on top")
+
+    def refuse(self, wrapper: str) -> NoReturn:
+        """End a cell where another cell magic stands above ``%%wfrun``."""
+        raise ShellUsageError(
+            f"%%{wrapper} cannot wrap %%wfrun: put %%wfrun on the first line of the cell, without %%{wrapper}"
+        )
+
+    async def run_cell_awaited(self, line: str, body: str) -> None:
+        """Run ``%%wfrun``; the input transformer sends the cell here.
+
+        Raises:
+            BaseException: whatever ends the body; it is shown in our way when it reaches the shell.
+        """
+        try:
+            arguments = parse("%%wfrun", self._expanded(line), RUN_OPTIONS, 1, "NAME")
+            name = arguments.words[0] if arguments.words else None
+            cell = Cell(self._source(line, body), body)
+            await self._run(name, arguments.options(), cell)
+        except UsageError as error:
+            raise ShellUsageError(str(error)) from None
+
+    async def resume_awaited(self, line: str) -> None:
+        """Run ``%wfresume``; the input transformer sends the line here.
+
+        Raises:
+            BaseException: as for ``%%wfrun``.
+        """
+        try:
+            arguments = parse("%wfresume", self._expanded(line), RESUME_OPTIONS, 1, "RUN")
+            name, options, cell = self._recorded(arguments)
+            await self._run(name, options, cell)
+        except UsageError as error:
+            raise ShellUsageError(str(error)) from None
+
+    async def _run(self, name: str | None, options: Options, cell: Cell) -> None:
+        front = frontend.look(self.shell)
+        body = self._prepared(cell)
+        board = make_board(
+            options.board,
+            display=display if front.kernel else None,
+            has_front_end=front.widgets and not front.headless,
+            on_stop=lambda: session.request_stop(),
+        )
+        session = Session(
+            name,
+            options,
+            on_view=board.update,
+            on_close_view=board.close,
+            tell=print,
+            cell=cell.source,
+            notebook=frontend.notebook(self.shell),
+            headless=front.headless,
+            can_stop=front.can_stop,
+        )
+        try:
+            with session:
+                await self._execute(session, body)
+        except BaseException as error:
+            show_next(self.shell, error, session.sentence_for(error))
+            raise
+
+    def _recorded(self, arguments: Arguments) -> tuple[str | None, Options, Cell]:
+        """Return name, options and cell that run a recorded run's cell again."""
+        if not arguments.words:
+            raise UsageError("%wfresume needs a RUN: a name, or the start of a run's id; %wfruns lists them")
+        header = open_run(arguments.words[0], arguments.given.get("store")).header
+        first, _, body = header.cell.lstrip().partition("\n")
+        if first.split(None, 1)[:1] != ["%%wfrun"]:
+            raise UsageError(f"code started run {header.run_id[:8]}, not %%wfrun: run that code again")
+        recorded = parse("%%wfrun", self._expanded(first.removeprefix("%%wfrun")), RUN_OPTIONS, 1, "NAME")
+        # To resume is never to start over, and the store is the one that the run was found in.
+        options = replace(recorded.options(), fresh=0, store=None)
+        name = recorded.words[0] if recorded.words else None
+        return name, replace(options, **arguments.given), Cell(header.cell, body)
+
+    def _prepared(self, cell: Cell) -> Body:
+        try:
+            body = prepare(self.shell, cell)
+        except BaseException as error:
+            show_next(self.shell, error)
+            raise
+        if not body.statements:
+            raise UsageError("the cell is empty: put the code that runs the workflow below its %%wfrun line")
+        return body
+
+    async def _execute(self, session: Session, body: Body) -> None:
+        async def replace_handler(value: Any) -> Any:
+            if session.owns(value) and not session.awaited(value):
+                return await session.take(value)
+            return value
+
+        try:
+            await execute(self.shell, body, replace_handler)
+        except BaseException:
+            await _settle_quietly(session)
+            raise
+        await session.settle()
+
+    def _expanded(self, line: str) -> str:
+        """Fill ``{name}`` and ``$name`` in, as IPython does for a magic's line."""
+        try:
+            return str(DollarFormatter().vformat(line, args=[], kwargs=self.shell.user_ns.copy()))
+        except Exception:  # noqa: BLE001  # braces that are no expression are meant as they stand
+            return line
+
+    def _source(self, line: str, body: str) -> str:
+        """Return the whole cell as the user wrote it."""
+        result = self.shell.displayhook.exec_result
+        written = "" if result is None else str(result.info.raw_cell)
+        if written.lstrip().startswith("%%wfrun"):
+            return written
+        return f"%%wfrun {line}".rstrip() + f"\n{body}"
+
+
+async def _settle_quietly(session: Session) -> None:
+    """Let a stopped body's other runs end; what stopped the body is what the cell reports."""
+    try:
+        await session.settle()
+    except BaseException:  # noqa: BLE001  # the body's own exception is raised next, and their boards show these
+        return

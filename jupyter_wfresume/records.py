@@ -1,0 +1,243 @@
+"""Frozen values that every room speaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Status = Literal[
+    "new", "running", "paused", "waiting", "stuck", "failed", "timed out", "done"
+]
+"""A run's state, in the words shown everywhere."""
+
+ExecutionStatus = Literal["queued", "running", "waiting", "done", "failed", "skipped"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may set on ``%%wfrun`` and ``durable``.
+
+    Args:
+        fresh: 0, 1 (``--fresh``) or 2 (``--fresh --fresh``).
+        timeout_s: replaces the workflow's own budget; ``None`` keeps it and
+            ``float("inf")`` removes it.
+        store: the store's folder; ``None`` asks the environment, then uses
+            ``.wfresume`` in the working folder.
+        wait_s: seconds the cell stays while the run waits for a person;
+            ``None`` picks for ever, or 0 in a headless run.
+        board: ``auto``, ``widget``, ``text`` or ``none``.
+    """
+
+    fresh: int = 0
+    timeout_s: float | None = None
+    store: str | None = None
+    wait_s: float | None = None
+    board: Literal["auto", "widget", "text", "none"] = "auto"
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A process on a machine, told apart from a later one with the same pid.
+
+    Args:
+        pid: process id.
+        started: the process's start time in clock ticks since boot, or 0
+            where the system does not tell.
+        boot: the machine's boot id, or its host name where there is none.
+        host: host name, for people.
+    """
+
+    pid: int
+    started: int
+    boot: str
+    host: str
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right of one owner to write one run and the runs below it.
+
+    Args:
+        run_id: the top-level run.
+        token: grows by one with each new holder; an older token cannot write.
+        owner: who holds it.
+        since: seconds since the epoch when it was taken.
+        beat: seconds since the epoch of the last sign of life.
+    """
+
+    run_id: str
+    token: int
+    owner: Owner
+    since: float
+    beat: float
+
+
+@dataclass(frozen=True)
+class StepView:
+    """One step's line on the board.
+
+    Args:
+        name: the step.
+        done: executions finished in this life or answered in it.
+        restored: executions finished in earlier lives, not counted in ``done``.
+        running: executions under way.
+        queued: events waiting for a worker of the step.
+        failed: executions that failed for good.
+        retrying: executions waiting for, or in, a further attempt.
+        total: work items known so far, ``done + restored + running + queued + failed``
+            at the least.
+        typical_s: median duration of a finished execution in seconds, or None.
+        note: a few words, such as ``waits for 32 of 100`` or ``asked, waits``.
+    """
+
+    name: str
+    done: int = 0
+    restored: int = 0
+    running: int = 0
+    queued: int = 0
+    failed: int = 0
+    retrying: int = 0
+    total: int = 0
+    typical_s: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ErrorView:
+    """A failure, the user's part first.
+
+    Args:
+        step: the step's name.
+        index: N of ``STEP[N]``.
+        summary: ``ValueError: bad document``.
+        where: the user's own line, such as ``Cell In[3], line 7: raise ValueError(...)``.
+        input: the input event, shortened for reading.
+        traceback: the user's own traceback lines, or empty.
+    """
+
+    step: str
+    index: int
+    summary: str
+    where: str = ""
+    input: str = ""
+    traceback: str = ""
+
+
+@dataclass(frozen=True)
+class QuestionView:
+    """A question that waits for a person.
+
+    Args:
+        index: K of ``RUN[K]``, counted from 0.
+        text: what is asked.
+        step: the step that asks, or empty where nothing links them.
+        asked_at: seconds since the epoch.
+    """
+
+    index: int
+    text: str
+    step: str = ""
+    asked_at: float = 0.0
+
+
+@dataclass(frozen=True)
+class RunView:
+    """All that a board shows of one run at one moment.
+
+    Args:
+        run_id: full id; boards show its first characters.
+        name: NAME.
+        workflow: the workflow's class name.
+        status: the contract's word.
+        steps: in the order of the graph.
+        elapsed_s: seconds spent alive over all lives.
+        left_s: estimated seconds left, or None.
+        saved_executions: executions that resume did not repeat.
+        saved_s: seconds those took when they ran.
+        headline: how this life began (``resumed at 60 of 100 · the kernel died at 14:02``).
+        sentence: how it ended and how to go on; empty while it runs.
+        notes: warnings to keep in sight, each one sentence.
+        error: the current failure, or None.
+        questions: what it waits for.
+        stopping_s: seconds left of the time given to executions to finish
+            after a Stop, or None.
+        can_stop: whether a Stop button works while the cell runs.
+        children: views of the runs that steps run themselves, shortened.
+    """
+
+    run_id: str
+    name: str
+    workflow: str
+    status: Status
+    steps: tuple[StepView, ...] = ()
+    elapsed_s: float = 0.0
+    left_s: float | None = None
+    saved_executions: int = 0
+    saved_s: float = 0.0
+    headline: str = ""
+    sentence: str = ""
+    notes: tuple[str, ...] = ()
+    error: ErrorView | None = None
+    questions: tuple[QuestionView, ...] = ()
+    stopping_s: float | None = None
+    can_stop: bool = False
+    children: tuple[RunView, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunHeader:
+    """What the store keeps of a run beside its journal, small enough to list.
+
+    Args:
+        run_id: our id, hexadecimal.
+        name: NAME.
+        workflow: class name.
+        call: digest that tells calls apart (see the contract).
+        created: seconds since the epoch.
+        engine_run_id: the id the engine knows it by; seeds retry jitter.
+        engine: version of ``llama-index-workflows`` that wrote it.
+        code: digest of the workflow class's source.
+        parent: run id of the run whose step runs it, or empty.
+        parent_execution: ``STEP[N]#attempt`` in the parent.
+        status: last written word; a ``running`` run without a living lease
+            reads as ``paused``.
+        updated: seconds since the epoch of the last write.
+        lives: how many times it was started.
+        elapsed_s: seconds alive over all lives.
+        saved_executions: executions that resumes did not repeat, over all lives.
+        saved_s: seconds those took.
+        sentence: how it ended.
+        notes: marks to keep in sight (boundaries that cannot be resumed past,
+            keys written by unfinished executions).
+        steps: the last written lines of the board.
+        error: the last failure.
+        questions: what it waits for.
+        notebook: where the cell is, as far as known.
+        cell: the source of the cell.
+        extra: room for later versions; unknown keys are kept.
+    """
+
+    run_id: str
+    name: str
+    workflow: str
+    call: str
+    created: float
+    engine_run_id: str
+    engine: str = ""
+    code: str = ""
+    parent: str = ""
+    parent_execution: str = ""
+    status: Status = "new"
+    updated: float = 0.0
+    lives: int = 0
+    elapsed_s: float = 0.0
+    saved_executions: int = 0
+    saved_s: float = 0.0
+    sentence: str = ""
+    notes: tuple[str, ...] = ()
+    steps: tuple[StepView, ...] = ()
+    error: ErrorView | None = None
+    questions: tuple[QuestionView, ...] = ()
+    notebook: str = ""
+    cell: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,173 @@
+"""Executions under way in this process: started, held back, waited for, cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..engine import Event, StepWorkerFailed
+
+
+class StepInterrupt(BaseException):
+    """Raised inside a step that blocks the loop, by the interrupt's signal handler.
+
+    It is no ``KeyboardInterrupt``: asyncio lets that escape from the loop.
+    """
+
+
+@dataclass(eq=False)
+class Flight:
+    """One execution under way.
+
+    Args:
+        invocation_id: the engine's id of this dispatch.
+        step: step name.
+        index: N of ``STEP[N]``.
+        work_item_id: the engine's id of the work item.
+        attempt: 0 for the first.
+        event: the input.
+        inputs: every event it got, the several of a fan-in included.
+        sync: a plain function in a thread, which cannot be cancelled.
+        began: seconds since the epoch, or 0 before it started.
+        gated: dispatched while nothing new may start.
+        held: its final failure is held back while siblings finish.
+        dead: it was interrupted and will not finish.
+        reads: state paths it read.
+        writes: state paths it wrote.
+        sent: how many events it has sent.
+    """
+
+    invocation_id: str
+    step: str
+    index: int
+    work_item_id: str
+    attempt: int
+    event: Event
+    inputs: list[Event]
+    sync: bool
+    began: float = 0.0
+    gated: bool = False
+    held: StepWorkerFailed | None = None
+    dead: bool = False
+    recorded: bool = False
+    reads: set[tuple[Any, ...]] = field(default_factory=set)
+    writes: set[tuple[Any, ...]] = field(default_factory=set)
+    nested: dict[str, int] = field(default_factory=dict)
+    task: asyncio.Task[Any] | None = None
+    thread: asyncio.Task[Any] | None = None
+
+    @property
+    def label(self) -> str:
+        """``work[17]``."""
+        return f"{self.step}[{self.index}]"
+
+    @property
+    def finished(self) -> bool:
+        """Nothing of it runs any more."""
+        task_done = self.task is None or self.task.done()
+        return task_done and (self.thread is None or self.thread.done())
+
+
+CURRENT: ContextVar[Flight | None] = ContextVar("wfresume_execution", default=None)
+"""The execution that the running code belongs to."""
+
+
+class Flights:
+    """All executions of one run that are under way.
+
+    Args:
+        changed: called whenever one starts or ends.
+    """
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self._all: dict[str, Flight] = {}
+        self._leftover: list[Flight] = []
+        self._event = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    def add(self, flight: Flight) -> None:
+        """A new execution was dispatched."""
+        flight.gated = not self.gate.is_set()
+        self._all[flight.invocation_id] = flight
+        self.poke()
+
+    def get(self, invocation_id: str | None) -> Flight | None:
+        """The execution of this dispatch."""
+        return self._all.get(invocation_id or "")
+
+    def end(self, flight: Flight) -> None:
+        """Its result was recorded, or it was cancelled."""
+        if self._all.pop(flight.invocation_id, None) is not None and not flight.finished:
+            self._leftover.append(flight)
+        self.poke()
+
+    def poke(self) -> None:
+        """Wake whoever waits for a change."""
+        self._event.set()
+        self._changed()
+
+    def current(self) -> list[Flight]:
+        """Every execution not recorded yet."""
+        return list(self._all.values())
+
+    def active(self) -> list[Flight]:
+        """Executions that are really running and may still bring a result."""
+        return [f for f in self._all.values() if not (f.gated or f.dead or f.held is not None)]
+
+    def unfinished(self) -> list[Flight]:
+        """Executions of which something still runs, recorded or not."""
+        self._leftover = [f for f in self._leftover if not f.finished]
+        return [*(f for f in self._all.values() if not f.finished), *self._leftover]
+
+    async def until(self, done: Callable[[], bool], timeout_s: float | None = None) -> bool:
+        """Wait until ``done()``, looked at whenever something changes.
+
+        Args:
+            done: the condition.
+            timeout_s: seconds, or None for ever.
+
+        Returns:
+            Whether the condition holds.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = None if timeout_s is None else loop.time() + timeout_s
+        while not done():
+            self._event.clear()
+            left = None if deadline is None else deadline - loop.time()
+            if left is not None and left <= 0:
+                return False
+            try:
+                await asyncio.wait_for(self._event.wait(), left)
+            except asyncio.TimeoutError:
+                return done()
+        return True
+
+    def cancel_all(self) -> None:
+        """Cancel every execution that can be cancelled."""
+        for flight in self.unfinished():
+            if flight.task is not None and not flight.task.done() and not (flight.sync and flight.began):
+                flight.task.cancel()
+
+    async def wait_finished(self, naming_after_s: float, name: Callable[[list[Flight]], None]) -> None:
+        """Wait until nothing runs any more, naming what takes long.
+
+        Args:
+            naming_after_s: seconds before the first naming.
+            name: told of what is still running, and at the end of nothing.
+        """
+        named = False
+        while True:
+            tasks = {t for f in self.unfinished() for t in (f.task, f.thread) if t is not None and not t.done()}
+            if not tasks:
+                break
+            done, _ = await asyncio.wait(tasks, timeout=naming_after_s, return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                named = True
+                name(self.unfinished())
+        if named:
+            name([])

@@ -1,0 +1,147 @@
+"""Counts of one run, and the view of it that boards draw."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from ..engine import LiveBrokerState, StepId, StepInfo
+from ..journal import Record
+from ..records import StepView
+
+_RECENT = 200
+
+
+@dataclass
+class StepCount:
+    """What is known of one step.
+
+    Args:
+        restored: work items finished in earlier lives.
+        done: work items finished in this life.
+        failed: work items that failed for good in this life.
+        recent: the last durations in seconds.
+    """
+
+    restored: set[int] = field(default_factory=set)
+    done: set[int] = field(default_factory=set)
+    failed: set[int] = field(default_factory=set)
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=_RECENT))
+
+    @property
+    def typical_s(self) -> float | None:
+        """Median of the last durations."""
+        if not self.recent:
+            return None
+        return sorted(self.recent)[len(self.recent) // 2]
+
+
+class Progress:
+    """Counts executions by step.
+
+    Args:
+        steps: the steps in the order of the graph.
+    """
+
+    def __init__(self, steps: list[StepInfo]) -> None:
+        self.steps = steps
+        self.counts = {info.name: StepCount() for info in steps}
+        self.saved_s = 0.0
+
+    @property
+    def saved(self) -> int:
+        """Executions that earlier lives finished."""
+        return sum(len(count.restored) for count in self.counts.values())
+
+    @property
+    def finished(self) -> int:
+        """Executions finished over all lives."""
+        return self.saved + sum(len(count.done) for count in self.counts.values())
+
+    def restored(self, record: Record) -> None:
+        """An earlier life finished an execution."""
+        count = self.counts.setdefault(record["s"], StepCount())
+        if _finishes(record) and record["i"] not in count.restored:
+            count.restored.add(record["i"])
+            count.recent.append(record["d"])
+            self.saved_s += record["d"]
+
+    def recorded(self, record: Record) -> None:
+        """This life recorded a result."""
+        count = self.counts.setdefault(record["s"], StepCount())
+        if record["k"] == "F":
+            count.failed.add(record["i"])
+        elif _finishes(record):
+            count.done.add(record["i"])
+            count.recent.append(record["d"])
+
+    def views(self, state: LiveBrokerState, gated: dict[str, int]) -> tuple[StepView, ...]:
+        """The lines of the board.
+
+        Args:
+            state: the live state.
+            gated: by step, executions dispatched but held back.
+        """
+        return tuple(self._view(info, state, gated.get(info.name, 0)) for info in self.steps)
+
+    def _view(self, info: StepInfo, state: LiveBrokerState, gated: int) -> StepView:
+        count = self.counts[info.name]
+        worker = state.workers.get(StepId.root(info.name))
+        queue = worker.queue if worker is not None else []
+        under_way = worker.in_progress if worker is not None else []
+        failed = len(count.failed)
+        running = max(0, len(under_way) - gated - failed)
+        queued = len(queue) + gated
+        done, restored = len(count.done), len(count.restored)
+        note = ""
+        if info.joins and worker is not None and not (done or restored or running):
+            note = self._waits(info, state)
+        if worker is not None and any(w.resolved_event is None for w in worker.collected_waiters):
+            note = "waits for an answer"
+        return StepView(
+            name=info.name,
+            done=done,
+            restored=restored,
+            running=running,
+            queued=queued,
+            failed=failed,
+            retrying=sum(1 for attempt in (*queue, *under_way) if attempt.attempts),
+            total=done + restored + running + queued + failed,
+            typical_s=count.typical_s,
+            note=note,
+        )
+
+    def _waits(self, info: StepInfo, state: LiveBrokerState) -> str:
+        open_items = sum(
+            stream.open_work_items
+            for stream in state.streams.values()
+            if any(
+                state.config.collection_bindings[b].target_step == StepId.root(info.name)
+                for b in stream.accepting_binding_ids
+                if b in state.config.collection_bindings
+            )
+        )
+        gathered = sum(
+            len(release.buffer)
+            for release in state.collection_release_states.values()
+            if state.config.collection_bindings[release.binding_id].target_step == StepId.root(info.name)
+        )
+        if not open_items:
+            return ""
+        return f"waits for {open_items:,} of {open_items + gathered:,}"
+
+    def left_s(self, views: tuple[StepView, ...]) -> float | None:
+        """Estimated seconds left: known work, each step at its own pace."""
+        total, known = 0.0, False
+        for info, view in zip(self.steps, views, strict=True):
+            waiting = view.queued + view.running
+            if waiting and view.typical_s is not None:
+                total += waiting * view.typical_s / max(1, min(info.workers, waiting))
+                known = True
+            elif waiting:
+                return None
+        return total if known else None
+
+
+def _finishes(record: Record) -> bool:
+    return record["k"] == "R" and all(item[0] in "rcde" for item in record["r"])

@@ -1,0 +1,188 @@
+"""Writes a run's ticks down before their commands are carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engine import (
+    Event,
+    StepWorkerFailed,
+    StepWorkerResult,
+    StopEvent,
+    TickAddEvent,
+    TickStepResult,
+    WorkflowTick,
+)
+from ..journal import FindClass, Journal, Record, TickWriter, Unkept
+from ..journal.state import Lost
+from .flights import Flight
+from .refs import Refs
+from .watch import Watch
+
+Warn = Callable[[str], None]
+
+
+class Recorder:
+    """Makes the records of one run and appends them.
+
+    Args:
+        journal: the run's log.
+        watch: which execution changed what of the state.
+        header: makes the header's bytes when it is time to write it, or None.
+        warn: told of each boundary that cannot be kept, in one sentence.
+        find_class: what a later life will ask first for each class.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        watch: Watch,
+        header: Callable[[], bytes | None],
+        warn: Warn,
+        find_class: FindClass,
+    ) -> None:
+        self.journal = journal
+        self.refs = Refs(journal.store_blobs)
+        self._writer = TickWriter(journal.store_blobs, find_class)
+        self._watch = watch
+        self._header = header
+        self._warn = warn
+
+    def append(self, record: Record) -> int:
+        """Write one record.
+
+        Raises:
+            StoreError: it is not on disk.
+        """
+        return self.journal.append(record, self._header())
+
+    def other(self, tick: WorkflowTick, position: int, now: float, more: Record) -> None:
+        """Write a tick that is no result.
+
+        Args:
+            tick: the tick.
+            position: how many ticks were reduced before it.
+            now: the loop's time.
+            more: further members of the record.
+        """
+        self._body_changes(now)
+        written = self._writer.tick(tick)
+        written.record.update({"q": position, "t": now, **more})
+        number = self.append(written.record)
+        if isinstance(tick, TickAddEvent):
+            self.refs.put(tick.event, [number, 0], written.record["e"])
+        for one in written.unkept:
+            self._say(one, more.get("o", "a send"), type(tick).__name__)
+
+    def result(self, tick: TickStepResult, flight: Flight, position: int, now: float, final: bool) -> Record:
+        """Write the result of an execution.
+
+        Args:
+            tick: the result.
+            flight: the execution.
+            position: how many ticks were reduced before it.
+            now: the loop's time.
+            final: it is the failure that ends this life.
+
+        Returns:
+            The record.
+        """
+        self._body_changes(now)
+        written = self._writer.result(tick)
+        record = written.record
+        # A run that ended with a result that is not on disk has to make it
+        # again: its last execution counts as one that ended a life.
+        unrecorded = final or _loses_stop(tick, record)
+        record.update({"k": "F" if unrecorded else "R", "q": position, "t": now})
+        self._describe(record, flight)
+        ops, lost, shared = self._watch.finished(flight)
+        if not unrecorded:
+            if ops:
+                record["st"] = ops
+            if shared:
+                record["ov"] = shared
+            changed = self.refs.changed(flight.event)
+            if changed is not None:
+                record["m"] = changed
+        number = self.append(record)
+        self._remember(number, tick, record)
+        for one in written.unkept:
+            self._say(one, flight.label, "")
+        for gone in lost:
+            self._say_state(gone, flight)
+        return record
+
+    def failed(self, flight: Flight, failure: StepWorkerFailed, position: int, now: float) -> Record:
+        """Write a final failure that the engine does not get to see, because another ended the run."""
+        record: Record = {
+            "k": "F",
+            "q": position,
+            "t": now,
+            "s": flight.step,
+            "v": flight.invocation_id,
+            "r": [["x", self._writer.exception(failure.exception), failure.failed_at, None, None]],
+        }
+        self._describe(record, flight)
+        self.append(record)
+        return record
+
+    def _describe(self, record: Record, flight: Flight) -> None:
+        record.update({"i": flight.index, "b": round(flight.began, 3), "d": round(record["t"] - flight.began, 3)})
+        if flight.attempt:
+            record["a"] = flight.attempt
+        refs = [self.refs.get(event) for event in flight.inputs]
+        if all(ref is not None for ref in refs):
+            record["in"] = refs[0] if len(refs) == 1 else refs
+        else:
+            unkept: list[Unkept] = []
+            record["ie"] = [self._writer.event(event, "input", unkept) for event in flight.inputs]
+
+    def _remember(self, number: int, tick: TickStepResult, record: Record) -> None:
+        for index, (item, written) in enumerate(zip(tick.result, record["r"], strict=True)):
+            if isinstance(item, StepWorkerResult) and item.result is not None:
+                self.refs.put(item.result, [number, index], written[1])
+        for sent, (index, node, *_) in zip(tick.sends, record.get("n", ()), strict=True):
+            if self.refs.get(sent.event) is None:
+                self.refs.put(sent.event, [number, -1 - index], node)
+
+    def _body_changes(self, now: float) -> None:
+        ops = self._watch.body_ops()
+        if ops:
+            self.append({"k": "B", "t": now, "st": ops})
+
+    def _say(self, one: Unkept, label: str, what: str) -> None:
+        error = one.error
+        place = f"{label}: " if label else what
+        self._warn(
+            f"{place}{one.where}{error.path} ({error.type_name}) cannot be kept ({error.reason}); "
+            f"the run goes on, but a later resume runs {label or 'it'} again: put it into a Resource"
+        )
+
+    def _say_state(self, gone: Lost, flight: Flight) -> None:
+        key = ".".join(str(part) for part in gone.path)[2:]
+        error = gone.error
+        self._warn(
+            f"{flight.label}: state key '{key}'{error.path} ({error.type_name}) cannot be kept "
+            f"({error.reason}); the run goes on, but cannot be resumed past here: put it into a Resource"
+        )
+
+
+def result_events(tick: TickStepResult) -> list[Event]:
+    """The events that a step returned."""
+    return [r.result for r in tick.result if isinstance(r, StepWorkerResult) and r.result is not None]
+
+
+def first_failure(tick: TickStepResult) -> Any | None:
+    """The failure in a result, if there is one."""
+    return next((r for r in tick.result if isinstance(r, StepWorkerFailed)), None)
+
+
+def _loses_stop(tick: TickStepResult, record: Record) -> bool:
+    return any(
+        isinstance(item, StepWorkerResult)
+        and isinstance(item.result, StopEvent)
+        and isinstance(written[1], dict)
+        and "lost" in written[1]
+        for item, written in zip(tick.result, record["r"], strict=True)
+    )

@@ -1,0 +1,100 @@
+"""Which execution touched which part of the state, and what that changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from ..codec import Blobs
+from ..engine import TrackedStore
+from ..journal import StateLog, changed_paths
+from ..journal.state import Lost, Op, Path
+from .flights import CURRENT, Flight, Flights
+
+
+class Watch:
+    """Attributes reads and writes of the state to executions.
+
+    Args:
+        blobs: where large values go.
+        flights: the executions under way.
+    """
+
+    def __init__(self, blobs: Blobs, flights: Flights) -> None:
+        self._log = StateLog(blobs)
+        self._flights = flights
+        self._store: TrackedStore
+        self._body: set[Path] = set()
+
+    def begin(self, store: TrackedStore) -> list[Lost]:
+        """Take the state as it stands as known to be on disk."""
+        self._store = store
+        return self._log.accept(store.model)
+
+    def read(self, path: str | None) -> None:
+        flight = CURRENT.get()
+        if flight is not None:
+            flight.reads.add(self._path(path))
+
+    def wrote(self, path: str | None) -> None:
+        self._add(self._path(path))
+
+    def edited(self, before: BaseModel, after: BaseModel) -> None:
+        for path in changed_paths(before, after):
+            self._add(path)
+
+    def _add(self, path: Path) -> None:
+        flight = CURRENT.get()
+        if flight is None:
+            self._body.add(path)
+        else:
+            flight.writes.add(path)
+
+    def _path(self, path: str | None) -> Path:
+        if path is None:
+            return ()
+        first, *rest = path.split(".")
+        model = self._store.model
+        kind = "f" if first in type(model).model_fields or first in (model.__pydantic_extra__ or {}) else "d"
+        return (f"{kind}:{first}", *rest)
+
+    def body_ops(self) -> list[Op]:
+        """What the body changed since the last look."""
+        if not self._body:
+            return []
+        paths, self._body = list(self._body), set()
+        return self._log.diff(self._store.model, paths).ops
+
+    def finished(self, flight: Flight) -> tuple[list[Op], list[Lost], list[list[Any]]]:
+        """What a finished execution changed.
+
+        Returns:
+            The patch; what cannot be kept of it; and for each changed path that
+            executions still under way wrote too: path, label, their ids.
+        """
+        if not flight.reads and not flight.writes:
+            return [], [], []
+        others = [f for f in self._flights.current() if f is not flight]
+        mine = list(flight.writes)
+        mine += [p for p in flight.reads if not any(_meet(p, w) for f in others for w in f.writes)]
+        patch = self._log.diff(self._store.model, mine)
+        shared: list[list[Any]] = []
+        for path in patch.paths:
+            ids = [
+                f.invocation_id
+                for f in others
+                if any(_meet(path, w) for w in f.writes) or any(r and _meet(path, r) for r in f.reads)
+            ]
+            if ids:
+                shared.append([_text(path), flight.label, ids])
+        return patch.ops, patch.lost, shared
+
+
+def _meet(a: Path, b: Path) -> bool:
+    size = min(len(a), len(b))
+    return a[:size] == b[:size]
+
+
+def _text(path: Path) -> str:
+    return ".".join(str(part) for part in path)[2:]

@@ -1,0 +1,171 @@
+"""What stands around each execution of a step."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ..engine import (
+    Event,
+    Holder,
+    RetryAttempt,
+    RetryDecision,
+    StepId,
+    StepWorkerFailed,
+    StepWorkerFunction,
+    StepWorkerOutput,
+    StepWorkerState,
+    Workflow,
+    decide_retry_delay,
+    find_execution,
+    is_final,
+)
+from ..errors import RunEnded
+from .flights import CURRENT, Flight, Flights, StepInterrupt
+
+DRAIN_S = 30.0
+"""How long a final failure is held back so that its siblings can finish, in seconds.
+
+Long enough for most calls to a model; a stop or interrupt ends it sooner.
+"""
+
+
+class Workers:
+    """Runs executions of one run.
+
+    Args:
+        engine_run_id: seeds retry jitter.
+        holder: the live state.
+        flights: the executions under way.
+        carried: by work item, what its dead forerunner had sent already.
+        supply: fills inputs that were not kept, before the step sees them.
+        draining: told when a failure is first held back.
+        cut_off: told when an execution will not finish: it was interrupted, or
+            a run that it runs itself ended without a result.
+    """
+
+    def __init__(
+        self,
+        engine_run_id: str,
+        holder: Holder,
+        flights: Flights,
+        carried: dict[str, dict[int, Event]],
+        supply: Callable[[Flight], Awaitable[None]],
+        draining: Callable[[Flight], None],
+        cut_off: Callable[[Flight, BaseException], None],
+    ) -> None:
+        self._run_id = engine_run_id
+        self._holder = holder
+        self._flights = flights
+        self._carried = carried
+        self._supply = supply
+        self._draining = draining
+        self._cut_off = cut_off
+
+    def wrap(self, name: str, function: StepWorkerFunction) -> StepWorkerFunction:
+        """The engine's step function, with this around it."""
+
+        async def worker(
+            state: StepWorkerState,
+            step_name: str,
+            event: Event,
+            workflow: Workflow,
+            bound_events: dict[str, Event] | None = None,
+            retry: RetryAttempt = RetryAttempt(),  # noqa: B008  # the engine's signature; it is frozen
+        ) -> list[StepWorkerOutput]:
+            flight = self._flights.get(state.invocation_id)
+            if flight is None:
+                raise RuntimeError(f"execution {state.invocation_id} of {name} is not known")
+
+            async def call() -> list[StepWorkerOutput]:
+                return await function(
+                    state=state,
+                    step_name=step_name,
+                    event=event,
+                    workflow=workflow,
+                    bound_events=bound_events,
+                    retry=retry,
+                )
+
+            return await self._run(flight, call, retry)
+
+        return worker
+
+    async def _run(
+        self,
+        flight: Flight,
+        call: Callable[[], Awaitable[list[StepWorkerOutput]]],
+        retry: RetryAttempt,
+    ) -> list[StepWorkerOutput]:
+        found = find_execution(self._holder.state, flight.invocation_id)
+        if found is not None:
+            found[1].received |= self._carried.get(flight.work_item_id, {}).keys()
+        await self._supply(flight)
+        flight.began = time.time()
+        token = CURRENT.set(flight)
+        try:
+            output = await self.execute(flight, call)
+        except (StepInterrupt, RunEnded) as ended:
+            flight.dead = True
+            self._cut_off(flight, ended)
+            self._flights.poke()
+            # Its task ends when the run does; until then it takes no slot.
+            await asyncio.Event().wait()
+            raise
+        finally:
+            CURRENT.reset(token)
+        return await self._hold_back(flight, output, retry)
+
+    async def execute(
+        self, flight: Flight, call: Callable[[], Awaitable[list[StepWorkerOutput]]]
+    ) -> list[StepWorkerOutput]:
+        """Run the step itself; a thread's step goes on when its task is cancelled."""
+        if not flight.sync:
+            return await call()
+        flight.thread = asyncio.ensure_future(call())
+        return await asyncio.shield(flight.thread)
+
+    async def _hold_back(
+        self, flight: Flight, output: list[StepWorkerOutput], retry: RetryAttempt
+    ) -> list[StepWorkerOutput]:
+        decided = [self._decide(flight, item, retry) for item in output]
+        failure = next((item for item in decided if isinstance(item, StepWorkerFailed)), None)
+        if failure is None or not is_final(
+            self._holder.state, flight.step, failure, dict(retry.recovery_counts)
+        ):
+            return decided
+        flight.held = failure
+        self._flights.gate.clear()
+        self._draining(flight)
+        self._flights.poke()
+        await self._flights.until(lambda: not self._flights.active(), DRAIN_S)
+        return decided
+
+    def _decide(self, flight: Flight, item: StepWorkerOutput, retry: RetryAttempt) -> StepWorkerOutput:
+        """Ask the retry policy now, as the engine would after us, so that it is asked once."""
+        if not isinstance(item, StepWorkerFailed) or item.retry_decision is not None:
+            return item
+        policy = self._holder.state.workers[StepId.root(flight.step)].config.retry_policy
+        exception: Any = item.exception
+        delay: float | None = None
+        try:
+            delay = decide_retry_delay(
+                policy,
+                elapsed_time=item.failed_at - retry.first_attempt_at,
+                failures=retry.retry_number + 1,
+                exception=exception,
+                run_id=self._run_id,
+                step_name=flight.step,
+            )
+        except Exception as broken:  # noqa: BLE001  # the policy is the user's; the engine fails the run with it
+            broken.__cause__ = exception
+            exception = broken
+        return item.model_copy(
+            update={
+                "retry_decision": RetryDecision(delay=delay),
+                "first_attempt_at": retry.first_attempt_at,
+                "exception": exception,
+            }
+        )

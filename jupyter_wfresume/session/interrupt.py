@@ -1,0 +1,104 @@
+"""Ctrl-C and the kernel's interrupt, while a cell drives runs.
+
+The signal handler never raises into the engine's loop or into our own writes.
+A step that keeps the loop busy cannot hear a request to stop, so there, and
+only there, an exception is raised in the step's own frame.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+from ..runtime import Flight, StepInterrupt, Workers
+
+_STEP = Workers._run.__code__
+_OURS = "jupyter_wfresume"
+
+
+class Interrupts:
+    """Turns interrupts into stops of the session's runs.
+
+    Args:
+        alive: whether any run is under way.
+        stop: asks all runs to stop; a second call means now.
+        grace_s: seconds after which a step that blocks the loop is interrupted.
+        tell: prints one line.
+    """
+
+    def __init__(
+        self,
+        alive: Callable[[], bool],
+        stop: Callable[[], None],
+        grace_s: float,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._alive = alive
+        self._stop = stop
+        self._grace_s = grace_s
+        self._tell = tell
+        self._times = 0
+        self._previous: Any = None
+        self._heard = threading.Event()
+        self._timer: threading.Timer | None = None
+
+    @contextlib.contextmanager
+    def installed(self) -> Iterator[None]:
+        """Handle SIGINT inside the block, where this is the main thread."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        self._previous = signal.getsignal(signal.SIGINT)
+        signal.signal(signal.SIGINT, self._on_signal)
+        try:
+            yield
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+            signal.signal(signal.SIGINT, self._previous or signal.default_int_handler)
+
+    def again(self) -> None:
+        """Hand an interrupt to whoever handled it before us."""
+        if callable(self._previous):
+            self._previous(signal.SIGINT, None)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if not self._alive():
+            if callable(self._previous):
+                self._previous(number, frame)
+            return
+        self._times += 1
+        self._stop()
+        blocking = step_in(frame)
+        if blocking is None:
+            return
+        if self._times > 1:
+            raise StepInterrupt
+        self._tell(
+            f"{blocking.label} keeps the event loop busy: it may finish for {self._grace_s:.0f} s, "
+            "interrupt again to cut it off now"
+        )
+        main = threading.main_thread().ident
+        assert main is not None
+        self._timer = threading.Timer(self._grace_s, signal.pthread_kill, (main, signal.SIGINT))
+        self._timer.daemon = True
+        self._timer.start()
+
+
+def step_in(frame: FrameType | None) -> Flight | None:
+    """The execution whose step is running in this very frame, unless our own code is on top of it."""
+    while frame is not None:
+        if frame.f_code is _STEP:
+            flight: Flight = frame.f_locals["flight"]
+            return flight
+        if frame.f_globals.get("__name__", "").split(".")[0] == _OURS and frame.f_code.co_name not in (
+            "execute",
+            "call",
+        ):
+            return None
+        frame = frame.f_back
+    return None

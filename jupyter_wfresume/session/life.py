@@ -1,0 +1,411 @@
+"""One life of one run: how it begins, what it shows, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+import traceback
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any
+
+from ..engine import (
+    StopEvent,
+    Workflow,
+    WorkflowCancelledByUser,
+    WorkflowCancelledEvent,
+    WorkflowTimeoutError,
+    detach,
+    snapshot_from_state,
+)
+from ..errors import CannotKeepError, RunEnded, WfresumeError
+from ..codec import encode
+from ..journal import dump_header
+from ..records import ErrorView, QuestionView, RunHeader, RunView, Status
+from ..runtime import Drive, Flight
+from . import words
+from .identity import ATTRIBUTES
+
+if TYPE_CHECKING:
+    from .session import Session
+
+STOP_GRACE_S = 10.0
+"""How long executions under way may go on after a first Stop, in seconds (the contract)."""
+
+STUCK_GRACE_S = 1.0
+"""How long a run may be idle with nobody to wait for before it counts as stuck, in seconds."""
+
+HEADER_EVERY_S = 1.0
+"""The header, with the board's counts, is written at most this often, in seconds."""
+
+NAME_AFTER_S = 1.0
+"""Executions that cannot be stopped are named after this time, in seconds."""
+
+
+class Life:
+    """Drives one run from its opening to its end.
+
+    Args:
+        session: the cell.
+        workflow: the workflow instance.
+        header: the run's header as it begins this life.
+        headline: how this life begins, for the board.
+        parent: the life whose step runs this run, or None.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        workflow: Workflow,
+        header: RunHeader,
+        headline: str,
+        parent: Life | None,
+    ) -> None:
+        self.session = session
+        self.workflow = workflow
+        self.header = header
+        self.headline = headline
+        self.parent = parent
+        self.children: list[Life] = []
+        self.drive: Drive
+        self.status: Status = "running"
+        self.sentence = ""
+        self.error: BaseException | None = None
+        self.error_view: ErrorView | None = None
+        self.notes: list[str] = list(header.notes)
+        self.closed = asyncio.Event()
+        self.concluded = False
+        self._header_at = 0.0
+        self._deadline: float | None = None
+        self._hurry = False
+        self._ending: Status | None = None
+        self._ending_sentence = ""
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._idle_task: asyncio.Task[None] | None = None
+        self._still: list[Flight] = []
+
+    # -- what is written and shown ----------------------------------------
+
+    def header_bytes(self) -> bytes | None:
+        """The header, when it is time to write it again."""
+        now = time.monotonic()
+        if now - self._header_at < HEADER_EVERY_S:
+            return None
+        return self.header_now(now)
+
+    def header_now(self, now: float) -> bytes:
+        """The header as it is."""
+        self._header_at = now
+        view = self.view()
+        self.header = dataclasses.replace(
+            self.header,
+            status=self.status,
+            updated=time.time(),
+            elapsed_s=view.elapsed_s,
+            saved_executions=view.saved_executions,
+            saved_s=view.saved_s,
+            sentence=self.sentence,
+            notes=tuple(self.notes),
+            steps=view.steps,
+            error=self.error_view,
+            questions=view.questions,
+        )
+        return dump_header(self.header)
+
+    def warn(self, sentence: str) -> None:
+        """Keep a sentence in sight, on the board and in the header."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+            self._header_at = 0.0
+            self.changed()
+
+    def changed(self) -> None:
+        """Something to show has changed."""
+        top = self
+        while top.parent is not None:
+            top = top.parent
+        self.session.show(top)
+
+    def view(self) -> RunView:
+        """What a board shows of this run now."""
+        drive = self.drive
+        state = drive.known_state()
+        steps = () if state is None else drive.progress.views(state, drive.gated())
+        asked = [] if state is None else drive.questions.open(state)
+        questions = tuple(QuestionView(i, q.text, q.step, q.at) for i, q in enumerate(asked))
+        notes = list(self.notes)
+        if self._still:
+            names = words.listed([f.label for f in self._still])
+            notes.append(f"waits for {names}, which cannot be stopped; what it returns is recorded")
+        if drive.held_back is not None and self._ending is None and not self.concluded:
+            notes.append(f"{drive.held_back.label} failed; executions under way may finish, nothing new starts")
+        left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+        return RunView(
+            run_id=self.header.run_id,
+            name=self.header.name,
+            workflow=self.header.workflow,
+            status=self.status,
+            steps=steps,
+            elapsed_s=0.0 if state is None else state.elapsed_alive,
+            left_s=drive.progress.left_s(steps) if self.status == "running" and steps else None,
+            saved_executions=drive.progress.saved,
+            saved_s=drive.progress.saved_s,
+            headline=self.headline,
+            sentence=self.sentence,
+            notes=tuple(notes),
+            error=self.error_view,
+            questions=questions,
+            stopping_s=None if self.concluded else left,
+            can_stop=self.session.can_stop and not self.concluded,
+            children=tuple(child.view() for child in self.children if not child.concluded),
+        )
+
+    # -- waiting and being stuck ------------------------------------------
+
+    def idle(self, is_idle: bool) -> None:
+        """Nothing can move without help from outside, or again it can."""
+        if self._idle_task is not None:
+            self._idle_task.cancel()
+            self._idle_task = None
+        if self.concluded or self._ending is not None:
+            return
+        if not is_idle:
+            if self.status in ("waiting", "stuck"):
+                self.status = "running"
+                self.changed()
+            return
+        waits = self.drive.waits()
+        self.status = "waiting" if waits else "stuck"
+        self._header_at = 0.0
+        self._write_header()
+        self.changed()
+        self._idle_task = asyncio.ensure_future(self._wait_out(waits))
+
+    def _write_header(self) -> None:
+        journal = self.drive.recorder.journal
+        journal.store.put_run(self.header.run_id, self.header_now(time.monotonic()), lease=journal.lease)
+
+    async def _wait_out(self, waits: bool) -> None:
+        if waits:
+            patience = self.session.wait_s
+            if patience is None:
+                return
+            await asyncio.sleep(patience)
+        else:
+            await asyncio.sleep(STUCK_GRACE_S)
+            await self.drive.flights.until(lambda: self.drive.was_awaited)
+        if self.drive.consumed:
+            return
+        self._idle_task = None
+        texts = [q.text for q in self.view().questions]
+        if waits:
+            sentence = words.waiting(self.header_with_steps(), texts)
+        else:
+            sentence = words.stuck(self.header_with_steps(), self._why_stuck())
+        await self.finish("waiting" if waits else "stuck", sentence)
+
+    def header_with_steps(self) -> RunHeader:
+        """The header with the counts as they are now."""
+        return dataclasses.replace(self.header, steps=self.view().steps)
+
+    def _why_stuck(self) -> str:
+        joins = [f"{s.name} {s.note}" for s in self.view().steps if s.note.startswith("waits for")]
+        if joins:
+            return f"nothing is left that could bring what {', '.join(joins)}"
+        return "no step accepts what was sent last, and nobody is asked; fix the workflow and run this cell again"
+
+    # -- stopping ---------------------------------------------------------
+
+    def request_stop(self) -> None:
+        """Stop: first with time for what is under way, a second time at once. Thread-safe."""
+        loop = self.drive.loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._stop)
+
+    def _stop(self) -> None:
+        if self.concluded:
+            return
+        if self._deadline is not None:
+            self._hurry = True
+            self.drive.flights.poke()
+            return
+        self._deadline = time.monotonic() + STOP_GRACE_S
+        self.drive.flights.gate.clear()
+        self.changed()
+        self._spawn(self._wind_down("paused", STOP_GRACE_S))
+
+    async def _wind_down(self, status: Status, grace_s: float) -> None:
+        flights = self.drive.flights
+        await flights.until(lambda: self._hurry or not flights.active(), grace_s)
+        await self.finish(status, "")
+
+    def cut_off(self, flight: Flight, ended: BaseException) -> None:
+        """An execution will not finish: interrupted, or a run of its own ended without a result."""
+        if self._deadline is not None or self._ending is not None or self.concluded:
+            return
+        self.drive.flights.gate.clear()
+        status: Status = "paused"
+        if isinstance(ended, RunEnded) and ended.status in ("waiting", "stuck", "paused"):
+            status = ended.status  # type: ignore[assignment]  # one of the three words just compared
+            self._ending_sentence = ended.sentence
+        self._deadline = time.monotonic() + STOP_GRACE_S
+        self._spawn(self._wind_down(status, STOP_GRACE_S))
+
+    def given_up(self) -> None:
+        """The body stopped waiting: as without us, the run ends."""
+        if not self.concluded and self._ending is None:
+            self._spawn(self.finish("paused", ""))
+
+    def _spawn(self, work: Any) -> None:
+        task: asyncio.Task[Any] = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def finish(self, status: Status, sentence: str) -> None:
+        """End the engine's loop once nothing of the run is executing any more."""
+        if self._ending is not None or self.concluded:
+            return
+        self._ending = status
+        self._ending_sentence = sentence or self._ending_sentence
+        self.drive.flights.gate.clear()
+        await self._quiet()
+        if not self.concluded and self.drive.inner is not None:
+            self.drive.inner.abort()
+
+    async def _quiet(self) -> None:
+        flights = self.drive.flights
+        while flights.unfinished():
+            flights.cancel_all()
+            await flights.wait_finished(NAME_AFTER_S, self._name_still)
+            await asyncio.sleep(0)
+            await flights.until(lambda: all(not f.finished or f.dead or f.gated for f in flights.current()), 1.0)
+
+    def _name_still(self, still: list[Flight]) -> None:
+        self._still = still
+        self.changed()
+
+    # -- the end ----------------------------------------------------------
+
+    async def conclude(self, inner: Awaitable[StopEvent]) -> StopEvent:
+        """Wait for the engine, see that nothing runs any more, and write how it ended.
+
+        Raises:
+            RunEnded: there is no result; the sentence says how to go on.
+            Exception: the step's own, for a failed run.
+        """
+        stop: StopEvent | None = None
+        try:
+            stop = await inner
+            status: Status = "done"
+        except asyncio.CancelledError:
+            status = self._ending or "paused"
+        except WorkflowTimeoutError as error:
+            status, self.error = "timed out", error
+        except WorkflowCancelledByUser as error:
+            status, self.error = "paused", error
+        except WfresumeError as error:
+            return await self._broken(error)
+        except Exception as error:  # noqa: BLE001  # the user's own; it is written down and raised again
+            status, self.error = "failed", error
+        await self._quiet()
+        try:
+            self._close(status)
+        except WfresumeError as error:
+            return await self._broken(error)
+        if status == "done":
+            assert stop is not None
+            return stop
+        if self.error is not None:
+            raise self.error
+        raise RunEnded(self.header.run_id, status, self.sentence)
+
+    async def _broken(self, error: WfresumeError) -> StopEvent:
+        """The store failed: the run stops here, and says so."""
+        self.status = "paused"
+        self.sentence = f"{self.header.name} stopped at {words.counted(self.view().steps)}: {error}"
+        self.error = error
+        await self._quiet()
+        self._leave()
+        raise RunEnded(self.header.run_id, "paused", self.sentence) from error
+
+    def _close(self, status: Status) -> None:
+        drive = self.drive
+        for flight in drive.flights.current():
+            if flight.held is not None and not flight.recorded:
+                record = drive.recorder.failed(flight, flight.held, drive.state.journal_seq, drive.now())
+                drive.progress.recorded(record)
+        self.status = status
+        if status == "failed":
+            self.error_view = self._error_view()
+        self.sentence = self._ending_sentence or self._sentence(status)
+        end: dict[str, Any] = {"k": "E", "t": time.time(), "status": status, "sentence": self.sentence}
+        if status == "done" and drive.stop_ref is not None:
+            end["stop"] = drive.stop_ref
+            end["snap"] = self._snapshot()
+        if status == "done":
+            self.notes = [n for n in self.notes if "a later resume runs" not in n] if drive.stop_ref else self.notes
+            self.header = dataclasses.replace(
+                self.header, extra={**self.header.extra, "unkept": drive.stop_ref is None}
+            )
+        self._header_at = 0.0
+        drive.recorder.append(end)
+        self._leave()
+
+    def _leave(self) -> None:
+        self.concluded = True
+        drive = self.drive
+        drive.restore_budget()
+        ATTRIBUTES.after(self.workflow)
+        detach(self.workflow, drive)
+        if self.status != "done" and drive.inner is not None and drive.internal is not None:
+            self._spawn(drive.internal.publish(WorkflowCancelledEvent()))
+        if self._idle_task is not None:
+            self._idle_task.cancel()
+        self.closed.set()
+        self.session.left(self)
+
+    def _snapshot(self) -> Any:
+        try:
+            return encode(snapshot_from_state(self.workflow, self.drive.state), self.drive.recorder.journal.store_blobs)
+        except (CannotKeepError, ValueError, TypeError):
+            # The engine's own form cannot hold some event that was left over;
+            # a later turn then begins from an empty broker, with its state.
+            return None
+
+    def _sentence(self, status: Status) -> str:
+        header = self.header_with_steps()
+        if status == "failed":
+            return words.failed(dataclasses.replace(header, error=self.error_view))
+        if status == "timed out":
+            return words.timed_out(header, self.workflow._timeout)
+        if status == "paused":
+            return words.paused(header.steps)
+        return ""
+
+    def _error_view(self) -> ErrorView | None:
+        error = self.error
+        if error is None:
+            return None
+        failed = self.drive.failure
+        step, index, shown = ("", 0, "") if failed is None else (failed[0].step, failed[0].index, failed[0].event)
+        lines = [f for f in traceback.extract_tb(error.__traceback__) if _is_users(f.filename)]
+        where = ""
+        if lines:
+            last = lines[-1]
+            where = f"{last.filename}, line {last.lineno}: {last.line}"
+        return ErrorView(
+            step=step,
+            index=index,
+            summary=f"{type(error).__name__}: {error}"[:500],
+            where=where,
+            input=repr(shown)[:2000],
+            traceback="".join(traceback.format_list(lines))[:8000],
+        )
+
+
+_MACHINERY = ("workflows", "llama_index_instrumentation", "jupyter_wfresume", "asyncio", "concurrent")
+
+
+def _is_users(filename: str) -> bool:
+    parts = filename.replace("\\", "/").split("/")
+    return not any(part in _MACHINERY for part in parts[:-1])

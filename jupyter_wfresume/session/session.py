@@ -1,0 +1,359 @@
+"""One cell's session: every run of a workflow inside it is durable."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from dataclasses import replace
+from types import TracebackType
+from typing import Any
+
+from ..engine import (
+    AttachedHandler,
+    Context,
+    Port,
+    StartEvent,
+    Workflow,
+    basic_runtime_of,
+    check_engine,
+    engine_version,
+    free_steps,
+    offer_runs_to,
+)
+from ..errors import RunEnded, UsageError, WfresumeError
+from ..fingerprint import class_code, digest_of
+from ..plan import Plan, decide
+from ..records import Lease, Options, RunHeader, RunView
+from ..runtime import CURRENT, Flight
+from ..store import Store, is_alive, this_process
+from . import words
+from .begin import begin
+from .identity import ATTRIBUTES, call_digest
+from .interrupt import Interrupts
+from .life import STOP_GRACE_S, Life
+from .runs import headers_of, open_store
+
+BEAT_S = 5.0
+"""How often a lease is renewed, in seconds."""
+
+_SESSION: ContextVar[Session | None] = ContextVar("wfresume_session", default=None)
+
+
+class Session:
+    """Drives the runs of one cell or one ``with durable(...)``.
+
+    Args:
+        name: NAME, or None for the workflow class's name.
+        options: what the user set.
+        on_view: given a function that makes the view of a run, whenever it changed.
+        on_close_view: given the last view of a run.
+        tell: prints one plain line before work starts.
+        cell: the cell's source.
+        notebook: where the cell is, as far as known.
+        headless: nobody is there to answer.
+        can_stop: a Stop button works while the cell runs.
+    """
+
+    def __init__(
+        self,
+        name: str | None,
+        options: Options,
+        *,
+        on_view: Callable[[Callable[[], RunView]], None],
+        on_close_view: Callable[[RunView], None],
+        tell: Callable[[str], None],
+        cell: str = "",
+        notebook: str = "",
+        headless: bool = False,
+        can_stop: bool = False,
+    ) -> None:
+        self.name = name
+        self.options = options
+        self.cell = cell
+        self.notebook = notebook
+        self.can_stop = can_stop
+        self.tell = tell
+        self.wait_s = options.wait_s if options.wait_s is not None else (0.0 if headless else None)
+        if self.wait_s == float("inf"):
+            self.wait_s = None
+        self.stopped = False
+        self.store: Store
+        self._on_view = on_view
+        self._on_close_view = on_close_view
+        self._closed = True
+        self._lives: list[Life] = []
+        self._ended: list[Life] = []
+        self._ports: list[Port] = []
+        self._calls: Counter[str] = Counter()
+        self.previous_beat: float | None = None
+        self._leases: dict[str, Lease] = {}
+        self._token: Token[Session | None] | None = None
+        self._exits = contextlib.ExitStack()
+        self._beating = threading.Event()
+        self._body: asyncio.Task[Any] | None = None
+        self._interrupts = Interrupts(
+            lambda: bool(self._lives), self.request_stop, STOP_GRACE_S, tell
+        )
+
+    # -- in and out ---------------------------------------------------------
+
+    def __enter__(self) -> Session:
+        if _SESSION.get() is not None and not _SESSION.get()._closed:  # type: ignore[union-attr]  # just checked
+            raise UsageError("a durable cell runs already: %%wfrun and durable(...) cannot stand inside another")
+        check_engine()
+        self.store = open_store(self.options.store)
+        self._exits.callback(self.store.close)
+        offer_runs_to(_offer)
+        self._exits.enter_context(self._interrupts.installed())
+        self._token = _SESSION.set(self)
+        self._closed = False
+        with contextlib.suppress(RuntimeError):
+            self._body = asyncio.current_task()
+        threading.Thread(target=self._beat, daemon=True, name="wfresume-lease").start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # Tasks that the body started inherit the variable for ever, so the
+        # session itself has to know that it is over.
+        self._closed = True
+        self._beating.set()
+        if self._token is not None:
+            with contextlib.suppress(ValueError):
+                _SESSION.reset(self._token)
+        for run_id in list(self._leases):
+            if not any(self._root(life).header.run_id == run_id for life in self._lives):
+                self._release(run_id)
+        if not self._lives:
+            self._exits.close()
+
+    def _beat(self) -> None:
+        while not self._beating.wait(BEAT_S):
+            for lease in list(self._leases.values()):
+                with contextlib.suppress(WfresumeError):
+                    # A lost lease stops the run at its next write, which says so.
+                    self.store.renew(lease, now=time.time())
+
+    # -- what the cell asks -------------------------------------------------
+
+    def owns(self, value: object) -> bool:
+        """Whether a value is the handler of one of this session's runs."""
+        return isinstance(value, AttachedHandler) and any(p is value._port for p in self._ports)
+
+    def awaited(self, handler: object) -> bool:
+        """Whether the body has awaited a handler."""
+        return isinstance(handler, AttachedHandler) and bool(getattr(handler._port, "was_awaited", False))
+
+    async def take(self, handler: Any) -> object:
+        """Await a handler and give its result."""
+        result: object = await handler
+        return result
+
+    async def settle(self) -> None:
+        """Await the runs that the body left running.
+
+        Raises:
+            RunEnded: one of them ended without a result.
+            Exception: the step's own, for one that failed.
+        """
+        for life in list(self._lives):
+            life.drive.awaited()
+            await life.closed.wait()
+            if life.error is not None:
+                raise life.error
+            if life.status != "done":
+                raise RunEnded(life.header.run_id, life.status, life.sentence)
+
+    def request_stop(self) -> None:
+        """Stop all runs: first with time for what is under way, a second time at once."""
+        self.stopped = True
+        for life in list(self._lives):
+            life.request_stop()
+
+    def sentence_for(self, error: BaseException) -> str | None:
+        """The sentence to show below an exception that ended the body, or None."""
+        if isinstance(error, RunEnded):
+            return error.sentence
+        if isinstance(error, WfresumeError):
+            return str(error)
+        for life in reversed(self._ended):
+            if life.error is error:
+                return life.sentence
+        if self.stopped and isinstance(error, (asyncio.CancelledError, KeyboardInterrupt)):
+            return next((life.sentence for life in reversed(self._ended) if life.sentence), "stopped")
+        return None
+
+    def show(self, life: Life) -> None:
+        """A run changed."""
+        if not life.concluded:
+            self._on_view(life.view)
+
+    def left(self, life: Life) -> None:
+        """A life has ended."""
+        if life in self._lives:
+            self._lives.remove(life)
+        self._ended.append(life)
+        if life.parent is None:
+            self._on_close_view(life.view())
+            self._release(life.header.run_id)
+        if self.stopped and not self._lives:
+            self._free_body()
+        if self._closed and not self._lives:
+            self._exits.close()
+
+    def _free_body(self) -> None:
+        """After a stop the body ends too, even where it does not await a run."""
+        body, loop = self._body, None
+        if body is None or body.done():
+            return
+        loop = body.get_loop()
+
+        def cancel() -> None:
+            if not self._closed and not body.done():
+                body.cancel()
+
+        loop.call_soon_threadsafe(lambda: loop.call_later(1.0, cancel))
+
+    def _release(self, run_id: str) -> None:
+        lease = self._leases.pop(run_id, None)
+        if lease is not None:
+            self.store.release(lease)
+
+    @staticmethod
+    def _root(life: Life) -> Life:
+        while life.parent is not None:
+            life = life.parent
+        return life
+
+    # -- a run begins -------------------------------------------------------
+
+    def take_run(
+        self, workflow: Workflow, ctx: Context[Any], start_event: StartEvent | None, run_id: str | None
+    ) -> Port | None:
+        """Take a run that the engine is about to start.
+
+        Raises:
+            RunEnded: it cannot be driven; the sentence says why.
+        """
+        if self._closed:
+            return None
+        if self.stopped:
+            raise RunEnded("", "paused", f"the cell was stopped: {words.GO_ON}")
+        try:
+            port = self._take(workflow, ctx, start_event, run_id)
+        except WfresumeError as error:
+            raise RunEnded("", "failed", str(error)) from error
+        self._ports.append(port)
+        return port
+
+    def _take(
+        self, workflow: Workflow, ctx: Context[Any], start_event: StartEvent | None, engine_run_id: str | None
+    ) -> Port:
+        basic_runtime_of(workflow)
+        flight = CURRENT.get()
+        parent = next((l for l in self._lives if flight is not None and l.drive.flights.get(flight.invocation_id) is flight), None)
+        call = call_digest(workflow, ctx, start_event, ATTRIBUTES.before(workflow))
+        code = class_code(type(workflow), free_steps(workflow))
+        header = self._new_header(workflow, call, code, engine_run_id, parent, flight)
+        plan = self._plan(header, code, parent)
+        if plan.action != "new" and plan.run is not None:
+            header = plan.run
+        lease = self._lease(header, parent)
+        try:
+            return self._open(workflow, ctx, start_event, header, plan, lease, parent)
+        except BaseException:
+            if parent is None and not any(life.header.run_id == header.run_id for life in self._lives):
+                self._release(header.run_id)
+            raise
+
+    def _new_header(
+        self,
+        workflow: Workflow,
+        call: str,
+        code: str,
+        engine_run_id: str | None,
+        parent: Life | None,
+        flight: Flight | None,
+    ) -> RunHeader:
+        name = parent.header.name if parent is not None else (self.name or type(workflow).__name__)
+        now = time.time()
+        header = RunHeader(
+            run_id=uuid.uuid4().hex,
+            name=name,
+            workflow=type(workflow).__name__,
+            call=call,
+            created=now,
+            engine_run_id="",
+            engine=engine_version(),
+            code=code,
+            updated=now,
+            notebook=self.notebook,
+            cell=self.cell,
+            extra={"fresh": True} if self.options.fresh else {},
+        )
+        if parent is not None and flight is not None:
+            place = f"{flight.label}#{flight.attempt}"
+            order = flight.nested.get(call, 0)
+            flight.nested[call] = order + 1
+            run_id = digest_of(parent.header.run_id, place, call, str(order))[:32]
+            header = replace(header, run_id=run_id, parent=parent.header.run_id, parent_execution=place, extra={})
+        else:
+            order = self._calls[call]
+            self._calls[call] += 1
+            header = replace(header, call=digest_of(call, str(order)))
+        return replace(header, engine_run_id=engine_run_id or header.run_id)
+
+    def _plan(self, header: RunHeader, code: str, parent: Life | None) -> Plan:
+        if parent is not None:
+            found = self.store.get_run(header.run_id)
+            known = [] if found is None else headers_of([(header.run_id, found)], self.store)
+            return decide(header.call, code, known, 0)
+        runs = [h for h in headers_of(self.store.runs(), self.store) if h.name == header.name and not h.parent]
+        return decide(header.call, code, runs, self.options.fresh)
+
+    def _lease(self, header: RunHeader, parent: Life | None) -> Lease:
+        if parent is not None:
+            return self._leases[self._root(parent).header.run_id]
+        if header.run_id in self._leases:
+            raise UsageError(f"run {words.short(header.run_id)} is driven by this cell already")
+        held = self.store.lease_of(header.run_id)
+        self.previous_beat = None if held is None else held.beat
+        lease = self.store.acquire(header.run_id, this_process(), now=time.time(), alive=is_alive)
+        self._leases[header.run_id] = lease
+        return lease
+
+    def _open(
+        self,
+        workflow: Workflow,
+        ctx: Context[Any],
+        start_event: StartEvent | None,
+        header: RunHeader,
+        plan: Plan,
+        lease: Lease,
+        parent: Life | None,
+    ) -> Port:
+        port, life = begin(self, workflow, ctx, start_event, header, plan, lease, parent)
+        if life is not None:
+            self._lives.append(life)
+            if parent is not None:
+                parent.children.append(life)
+        elif parent is None:
+            self._release(header.run_id)
+        return port
+
+
+def _offer(
+    workflow: Workflow, ctx: Context[Any], start_event: StartEvent | None, run_id: str | None
+) -> Port | None:
+    session = _SESSION.get()
+    return None if session is None else session.take_run(workflow, ctx, start_event, run_id)

@@ -1,0 +1,94 @@
+"""The sentences a user reads about runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from ..records import RunHeader, StepView
+
+
+def short(run_id: str) -> str:
+    """The first characters of a run id."""
+    return run_id[:4]
+
+
+def counted(steps: Sequence[StepView]) -> str:
+    """``60 of 100``: finished executions of those known."""
+    finished = sum(step.done + step.restored for step in steps)
+    total = sum(step.total for step in steps)
+    return f"{finished:,} of {total:,}"
+
+
+def ago(seconds: float) -> str:
+    """``2 h`` for an age in seconds."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"
+
+
+def at(stamp: float) -> str:
+    """``14:02`` today, with the date on other days."""
+    then = time.localtime(stamp)
+    today = time.localtime()
+    form = "%H:%M" if then[:3] == today[:3] else "%Y-%m-%d %H:%M"
+    return time.strftime(form, then)
+
+
+def listed(labels: Sequence[str], most: int = 4) -> str:
+    """``work[3], work[4] and 5 more``."""
+    shown = ", ".join(labels[:most])
+    more = len(labels) - most
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def how_it_ended(header: RunHeader, in_flight: Sequence[str], beat: float | None) -> str:
+    """Why an unfinished run is unfinished, for the line before it resumes."""
+    if header.status == "running":
+        when = f" at {at(beat)}" if beat else ""
+        where = f" in {listed(in_flight)}" if in_flight else ""
+        return f"the previous kernel died{when}{where}"
+    if header.status == "failed" and header.error is not None:
+        return f"{header.error.step}[{header.error.index}] had failed: {header.error.summary}"
+    return f"it was {header.status}"
+
+
+GO_ON = "run this cell again to go on"
+
+
+def paused(steps: Sequence[StepView]) -> str:
+    """The sentence of a run that was stopped."""
+    return f"paused at {counted(steps)}: {GO_ON}"
+
+
+def failed(header: RunHeader) -> str:
+    """The sentence below a failure."""
+    error = header.error
+    if error is None:
+        return f"{header.name} failed at {counted(header.steps)}: {GO_ON}"
+    return (
+        f"{error.step}[{error.index}] failed at {counted(header.steps)}: fix `{error.step}` or its input "
+        f"and {GO_ON}; what is finished is not executed again"
+    )
+
+
+def timed_out(header: RunHeader, budget_s: float | None) -> str:
+    """The sentence of a run whose budget is used up."""
+    said = "its time budget" if budget_s is None else f"its time budget of {budget_s:g} s"
+    return (
+        f"{header.name} timed out at {counted(header.steps)}: {said} is used up; run this cell again with "
+        f"--timeout none (or with more seconds) to go on"
+    )
+
+
+def waiting(header: RunHeader, texts: Sequence[str]) -> str:
+    """The sentence of a run that waits for a person."""
+    asked = f' "{texts[0]}"' if texts else ""
+    more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
+    return f"{header.name} waits for an answer{asked}{more}: answer it and {GO_ON}"
+
+
+def stuck(header: RunHeader, why: str) -> str:
+    """The sentence of a run that cannot move."""
+    return f"{header.name} is stuck at {counted(header.steps)}: {why}"
