@@ -1,1 +1,26 @@
 """Durable llama-index workflows in notebooks: run, and run again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .durable import durable, open_run, runs
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["durable", "load_ipython_extension", "open_run", "runs", "unload_ipython_extension"]
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Answer ``%load_ext jupyter_wfresume``."""
+    from .magics import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """Answer ``%unload_ext jupyter_wfresume``."""
+    from .magics import unload
+
+    unload(shell)

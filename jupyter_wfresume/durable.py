@@ -15,12 +15,9 @@ from typing import Any, Literal
 from .board import RunRow, make_board, runs_html, runs_text
 from .board.figures import progress
 from .errors import UsageError
-from .records import Options, RunHeader, RunView
-from .session import Run, Session, list_runs, open_store
+from .records import Options, RunView
+from .session import Run, Session, list_runs, open_store, store_path
 from .session import open_run as open_run_in
-
-STORE_VARIABLE = "JUPYTER_WFRESUME_STORE"
-STORE_FOLDER = ".wfresume"
 
 
 class RunList(list[Run]):
@@ -109,8 +106,11 @@ class durable:
     def __enter__(self) -> durable:
         if self._session is not None:
             raise UsageError("this durable(...) block is already open; call durable(...) once for each block")
-        # Progress goes beside the script's own output; what stays is the plan and the summary.
-        board = make_board(self._options.board, display=None, has_front_end=False, on_stop=None)
+        # Beside a script's own output, as progress bars are; a notebook shows that stream as an alarm.
+        stream = sys.stdout if _kernel() is not None else sys.stderr
+        board = make_board(
+            self._options.board, display=None, has_front_end=False, on_stop=None, stream=stream
+        )
         self._session = Session(
             self._name,
             self._options,
@@ -143,6 +143,7 @@ class durable:
             if self._session is not None:
                 await self._session.settle()
         except BaseException as late:
+            # The block's own exception comes out where there is one; the runs' boards show theirs.
             if error is None:
                 error, kind, where = late, type(late), late.__traceback__
                 raise
@@ -186,17 +187,17 @@ def runs(name: str | None = None, store: str | os.PathLike[str] | None = None) -
 
 def store_folder(store: str | os.PathLike[str] | None = None) -> Path:
     """Return the store's folder: the given one, the environment's, or the working folder's ``.wfresume``."""
-    named = os.fspath(store) if store is not None else os.environ.get(STORE_VARIABLE, "")
-    return Path(os.path.abspath(os.path.expanduser(named or STORE_FOLDER)))
+    return Path(os.path.abspath(store_path(None if store is None else os.fspath(store))))
 
 
-def view_of(header: RunHeader) -> RunView:
+def view_of(run: Run) -> RunView:
     """Return what a board shows of a recorded run."""
+    header = run.header
     return RunView(
         run_id=header.run_id,
         name=header.name,
         workflow=header.workflow,
-        status=header.status,
+        status=run.status,
         steps=header.steps,
         elapsed_s=header.elapsed_s,
         saved_executions=header.saved_executions,
@@ -210,7 +211,7 @@ def view_of(header: RunHeader) -> RunView:
 
 def _row(run: Run, now: float) -> RunRow:
     header = run.header
-    finished, total = progress(view_of(header))
+    finished, total = progress(view_of(run))
     return RunRow(
         id=header.run_id,
         name=header.name,
@@ -243,8 +244,13 @@ def _seconds(what: str, value: object) -> float:
 
 def _someone_there() -> bool:
     """Whether somebody can answer: a terminal's user, or a front end that takes input for this cell."""
-    get_shell = getattr(builtins, "get_ipython", None)
-    kernel = getattr(get_shell(), "kernel", None) if get_shell is not None else None
+    kernel = _kernel()
     if kernel is not None:
         return bool(getattr(kernel, "_allow_stdin", False))
     return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _kernel() -> Any:
+    """Return the notebook's kernel, or None; asked without IPython, which a script need not have loaded."""
+    get_shell = getattr(builtins, "get_ipython", None)
+    return getattr(get_shell(), "kernel", None) if get_shell is not None else None

@@ -162,8 +162,14 @@ def together(steps: Iterable[StepView]) -> StepView:
     sums = [sum(column) for column in zip(*(parts(step) for step in steps), strict=True)] or [0] * 5
     restored, done, failed, running, queued = sums
     return StepView(
-        "", done=done, restored=restored, failed=failed, running=running, queued=queued,
-        retrying=sum(step.retrying for step in steps), total=sum(total(step) for step in steps),
+        "",
+        done=done,
+        restored=restored,
+        failed=failed,
+        running=running,
+        queued=queued,
+        retrying=sum(step.retrying for step in steps),
+        total=sum(total(step) for step in steps),
     )
 
 

@@ -103,7 +103,7 @@ def _top(view: RunView, live: bool) -> str:
         time = f"stopping, at most {max(0, math.ceil(view.stopping_s))} s"
     head = (
         f'<div class="wfr-head{" wfr-live" if live else ""}"><div class="wfr-name">'
-        f'{cut(view.name, 120, tag="b")} {status(view.status)} {workflow}</div> '
+        f"{cut(view.name, 120, tag='b')} {status(view.status)} {workflow}</div> "
         f'<span class="wfr-share">{"" if share is None else f"{share} %"}</span> '
         f'<span class="wfr-cut wfr-time">{time}</span></div>'
     )
@@ -120,11 +120,11 @@ def _steps(view: RunView) -> str:
     done_w = max(3, *(len(f.count(f.finished(step))) for step in view.steps))
     total_w = max(3, *(len(f.count(f.total(step))) for step in view.steps))
     rows = "".join(
-        f'<tr>{cut(step.name, 120, tag="td")}'
+        f"<tr>{cut(step.name, 120, tag='td')}"
         f'<td class="wfr-num">{f.count(f.finished(step))} / '
         f'<span class="wfr-of" style="width:{total_w}ch">{f.count(f.total(step))}</span></td>'
         f"<td>{progress_bar(step, step.name)}</td>"
-        f'{cut(" · ".join(f.step_info(step)), 160, tag="td", cls="wfr-soft")}</tr>'
+        f"{cut(' · '.join(f.step_info(step)), 160, tag='td', cls='wfr-soft')}</tr>"
         for step in view.steps
     )
     widths = ("width:18%", f"width:{done_w + total_w + 5}ch", "", "width:42%")

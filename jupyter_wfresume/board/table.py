@@ -80,7 +80,7 @@ def _row(row: RunRow) -> str:
     numbers = "".join(f'<td class="wfr-num">{html.words(number)}</td>' for number in (progress, age, amount))
     drawn = (
         f'<tr><td title="{html.words(row.id)}">{html.words(run_id)}</td>{html.cut(name, 120, tag="td")}'
-        f'{html.cut(workflow, 120, tag="td")}<td>{html.status(f.clean(row.status))}</td>{numbers}</tr>'
+        f"{html.cut(workflow, 120, tag='td')}<td>{html.status(f.clean(row.status))}</td>{numbers}</tr>"
     )
     if row.note:
         note = html.words(row.note)

@@ -4,9 +4,9 @@ A front end draws a widget anew whenever its output is replaced ("Loading widget
 second view is left behind in JupyterLab 4.6), so the widget's own bundle cannot carry the picture that is
 refreshed every two seconds. The picture is an output of its own, just before the widget's. While the widget
 is on the page and its kernel lives, a rule in the widget's stylesheet hides the picture; without the widget
-the rule is gone, and the picture shows. A notebook that was saved while a run went on, and reopened with a new
-kernel, still holds the widget's output, for which JupyterLab shows "model not found" whatever else is in the
-bundle: a rule in the picture's own stylesheet hides that line.
+the rule is gone, and the picture shows. A notebook that was saved while a run went on, and reopened with a
+new kernel, still holds the widget's output, for which JupyterLab shows "model not found" whatever else is in
+the bundle: a rule in the picture's own stylesheet hides that line.
 """
 
 from __future__ import annotations

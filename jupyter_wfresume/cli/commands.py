@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..board import block
-from ..durable import STORE_VARIABLE, open_run, runs, store_folder, view_of
+from ..durable import open_run, runs, store_folder, view_of
 from ..errors import UsageError, WfresumeError
+from ..session.runs import STORE_VARIABLE
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0: no result; the command does not fit; ended from outside."""
@@ -72,7 +73,7 @@ def _list(asked: argparse.Namespace) -> int:
 
 def _show(asked: argparse.Namespace) -> int:
     run = open_run(asked.run, asked.store)
-    print(block(view_of(run.header)))
+    print(block(view_of(run)))
     return 0
 
 

@@ -18,8 +18,8 @@ from jupyter_client.kernelspec import NoSuchKernel
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
-from ..durable import STORE_VARIABLE
 from ..errors import UsageError
+from ..session.runs import STORE_VARIABLE
 
 SAVE_S = 2.0
 """Seconds between two looks at whether there is something new to save."""
@@ -160,7 +160,7 @@ def ending(reply: Mapping[str, Any]) -> str:
     """
     name, value = str(reply.get("ename", "error")), str(reply.get("evalue", ""))
     shown = _ANSI.sub("", "\n".join(reply.get("traceback") or []))
-    if name == "UsageError" or shown.strip() == value.strip():
+    if name == "UsageError" or (value and shown.strip() == value.strip()):
         return value
     summary = f"{name}: {value}" if value else name
     last = next((row for row in reversed(shown.splitlines()) if row.strip()), "")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from json import JSONDecodeError, loads
 from typing import Any
 
-from ..errors import CannotKeepError, DamagedError
+from ..errors import CannotKeepError, DamagedError, StoreError
 from .blobs import Blobs, Memos, NoBlobs, content_digest
 from .classes import FindClass, class_ref
 from .core import TAG, Decoder, Encoder, Node, Refused, dumps, type_name
@@ -36,11 +36,26 @@ class OpaqueEncoder(Encoder):
         depth = len(self.chain)
         try:
             return super().node(value)
-        except Refused:
+        except Exception:  # noqa: BLE001  # with ``opaque`` whatever hinders is answered by the type's name
             if not nested:
                 self.active.discard(id(value))
             del self.chain[depth:]
             return {TAG: "opaque", "c": class_ref(type(value))}
+
+
+def _run(encoder: Encoder, value: Any) -> Node:
+    try:
+        return encoder.node(value)
+    except Refused as refused:
+        raise refused.error() from None
+    except RecursionError:
+        raise CannotKeepError("", type_name(type(value)), "it is nested too deeply") from None
+    except StoreError:
+        raise
+    except Exception as error:
+        # Another thread changed a dict meanwhile, or a library's object is half closed.
+        reason = f"it cannot be read ({type(error).__name__}: {error})"
+        raise CannotKeepError("", type_name(type(value)), reason) from error
 
 
 def encode(value: Any, blobs: Blobs, find_class: FindClass | None = None) -> Node:
@@ -57,12 +72,7 @@ def encode(value: Any, blobs: Blobs, find_class: FindClass | None = None) -> Nod
     Raises:
         CannotKeepError: with the path of the first thing that cannot be kept.
     """
-    try:
-        return Encoder(_DISPATCH, blobs, _MEMOS.of(blobs), find_class).node(value)
-    except Refused as refused:
-        raise refused.error() from None
-    except RecursionError:
-        raise CannotKeepError("", type_name(type(value)), "it is nested too deeply") from None
+    return _run(Encoder(_DISPATCH, blobs, _MEMOS.of(blobs), find_class), value)
 
 
 def decode(node: Node, blobs: Blobs, find_class: FindClass | None = None) -> Any:
@@ -100,13 +110,8 @@ def digest(value: Any, opaque: bool = False) -> str:
         CannotKeepError: with the path of the first thing that cannot be kept.
     """
     kind = OpaqueEncoder if opaque else Encoder
-    try:
-        node = kind(_DISPATCH, _NO_BLOBS, _MEMOS.of(_NO_BLOBS), canonical=True).node(value)
-        return content_digest(dumps(node, sort_keys=True).encode())
-    except Refused as refused:
-        raise refused.error() from None
-    except RecursionError:
-        raise CannotKeepError("", type_name(type(value)), "it is nested too deeply") from None
+    node = _run(kind(_DISPATCH, _NO_BLOBS, _MEMOS.of(_NO_BLOBS), canonical=True), value)
+    return content_digest(dumps(node, sort_keys=True).encode())
 
 
 def references(node: Node, blobs: Blobs) -> Iterator[str]:

@@ -111,10 +111,13 @@ class Memos:
         self._memos: weakref.WeakKeyDictionary[Blobs, Memo] = weakref.WeakKeyDictionary()
 
     def of(self, blobs: Blobs) -> Memo:
-        """The memo that belongs to these blobs."""
-        memo = self._memos.get(blobs)
-        if memo is None:
-            memo = self._memos[blobs] = Memo()
+        """The memo that belongs to these blobs; a new one each time where they cannot be a weak key."""
+        try:
+            memo = self._memos.get(blobs)
+            if memo is None:
+                memo = self._memos[blobs] = Memo()
+        except TypeError:
+            return Memo()
         return memo
 
     def forget(self, blobs: Blobs) -> None:

@@ -63,6 +63,8 @@ def resolve(module: str, qualname: str) -> Any:
     Raises:
         MissingClassError: the module's import failed.
     """
+    if "<locals>" in qualname:
+        return None
     found: Any = sys.modules.get(module)
     if found is None:
         try:

@@ -210,7 +210,7 @@ class Decoder:
         kind = type(node)
         if kind is dict:
             tag = node.get(TAG)
-            if tag is None:
+            if tag is None and TAG not in node:
                 value = self.value
                 return {key: value(item) for key, item in node.items()}
             return self.dispatch.decoder(tag)(self, node)

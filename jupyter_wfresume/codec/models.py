@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from types import MemberDescriptorType
+import typing
 from typing import TYPE_CHECKING, Any
 
 import pydantic
@@ -26,9 +25,9 @@ def encode_secret(enc: Encoder, value: Any) -> Node:
     return enc.refuse(value, "a secret is never written down")
 
 
-def has_slot(cls: type, name: str) -> bool:
-    """Whether the class keeps this in a slot (a RootModel hides two of them)."""
-    return type(inspect.getattr_static(cls, name, None)) is MemberDescriptorType
+def has_slots(cls: type) -> bool:
+    """Whether private attributes and extra have slots of their own; a RootModel hides them."""
+    return not issubclass(cls, pydantic.RootModel)
 
 
 def default_names(cls: type[BaseModel]) -> frozenset[str]:
@@ -50,7 +49,7 @@ def private_defaults(cls: type[BaseModel]) -> dict[str, Any]:
 def model_encoder(cls: type[BaseModel]) -> EncodeFn:
     """Encoder of a model: ``__dict__``, extra, private attributes, which fields were set."""
     members = slot_members(cls, BaseModel)
-    hidden = has_slot(cls, "__pydantic_private__")
+    hidden = has_slots(cls)
     names = default_names(cls)
 
     def encode(enc: Encoder, value: Any) -> Node:
@@ -97,7 +96,7 @@ def decode_model(dec: Decoder, node: dict[str, Any]) -> Any:
     put = object.__setattr__
     put(obj, "__dict__", state)
     put(obj, "__pydantic_fields_set__", fields_set)
-    if has_slot(cls, "__pydantic_private__"):
+    if has_slots(cls):
         put(obj, "__pydantic_extra__", dec.table(node["x"]) if "x" in node else None)
         put(obj, "__pydantic_private__", private_state(dec, node, cls))
     if "l" in node:
@@ -129,6 +128,52 @@ def encode_zone(enc: Encoder, value: Any) -> Node:
 def decode_zone(dec: Decoder, node: dict[str, Any]) -> Any:
     """Pydantic's own zone."""
     return pydantic_core.TzInfo(node["v"])
+
+
+def line_error(item: dict[str, Any]) -> Any:
+    """One line of a validation error, as pydantic takes it."""
+    kind = item["type"]
+    known = kind in typing.get_args(pydantic_core.core_schema.ErrorType)
+    context = item.get("ctx")
+    if not known:
+        text = item["msg"].replace("{", "{{").replace("}", "}}")
+        kind = pydantic_core.PydanticCustomError(kind, text, context)
+    line = {"type": kind, "loc": item["loc"], "input": item["input"]}
+    return {**line, "ctx": context} if known and context is not None else line
+
+
+def rebuilt(title: str, items: list[dict[str, Any]]) -> Any:
+    """A validation error of these lines."""
+    return pydantic_core.ValidationError.from_exception_data(title, [line_error(item) for item in items])
+
+
+def encode_validation_error(enc: Encoder, value: Any) -> Node:
+    """A validation error line by line, where reading the lines gives the same error."""
+    items = value.errors(include_url=False)
+    try:
+        same = str(rebuilt(value.title, items)) == str(value)
+    except (KeyError, TypeError, ValueError):
+        same = False
+    if not same:
+        return enc.refuse(value, "its lines do not tell it all")
+    before = enc.enter(value)
+    node = {TAG: "ve", "t": enc.node(value.title), "v": enc.item(items, ".errors()")}
+    for name in ("__cause__", "__context__"):
+        if getattr(value, name) is not None:
+            node[name] = enc.item(getattr(value, name), f".{name}")
+    if value.__suppress_context__:
+        node["s"] = True
+    return enc.leave(value, before, node)
+
+
+def decode_validation_error(dec: Decoder, node: dict[str, Any]) -> Any:
+    """A validation error."""
+    value = rebuilt(dec.value(node["t"]), dec.value(node["v"]))
+    for name in ("__cause__", "__context__"):
+        if name in node:
+            setattr(value, name, dec.value(node[name]))
+    value.__suppress_context__ = node.get("s") is True
+    return value
 
 
 def is_url(cls: type) -> bool:
@@ -173,7 +218,14 @@ def encoder_for(cls: type) -> EncodeFn | None:
         return model_encoder(cls)
     if cls is pydantic_core.TzInfo:
         return encode_zone
+    if cls is pydantic_core.ValidationError:
+        return encode_validation_error
     return url_encoder(cls) if is_url(cls) else None
 
 
-DECODERS: dict[str, DecodeFn] = {"m": decode_model, "pz": decode_zone, "url": decode_url}
+DECODERS: dict[str, DecodeFn] = {
+    "m": decode_model,
+    "pz": decode_zone,
+    "url": decode_url,
+    "ve": decode_validation_error,
+}

@@ -205,4 +205,3 @@ DECODERS: dict[str, DecodeFn] = {
     "nt": decode_named_tuple,
     "e": decode_enum,
 }
-

@@ -223,5 +223,3 @@ KINDS = {
 def decode_values(dec: Decoder, node: dict[str, Any]) -> Any:
     """An extension array."""
     return KINDS[node["k"]](dec, node)
-
-

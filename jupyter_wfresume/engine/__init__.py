@@ -85,7 +85,7 @@ from .broker import (
     seed,
 )
 from .fold import Fold
-from .graph import StepInfo, event_classes, free_steps, is_final, own_attributes, steps_of
+from .graph import StepInfo, event_classes, free_steps, is_final, own_attributes, run_step, steps_of
 from .state import DictState, StateWatch, TrackedStore, default_state, state_of, store_model
 from .version import check_engine, engine_version
 
@@ -167,6 +167,7 @@ __all__ = [
     "own_attributes",
     "pick_highest_priority",
     "plain",
+    "run_step",
     "seed",
     "snapshot_from_state",
     "snapshot_of",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 from workflows.runtime.types.internal_state import (
     BrokerState,
@@ -119,7 +120,7 @@ def is_busy(state: BrokerState) -> bool:
     )
 
 
-def open_waiters(state: BrokerState) -> list[tuple[StepId, StepWorkerWaiter]]:
+def open_waiters(state: BrokerState) -> list[tuple[StepId, StepWorkerWaiter[Any]]]:
     """Waiters of ``wait_for_event`` that have neither an answer nor a timeout yet."""
     return [
         (step_id, waiter)

@@ -18,7 +18,8 @@ from workflows.runtime.types.commands import (
     CommandRunWorker,
     CommandScheduleIdleCheck,
 )
-from workflows.runtime.types.internal_state import BrokerState
+from workflows.runtime.types.internal_state import BrokerState, InProgressState
+from workflows.runtime.types.step_id import StepId
 from workflows.runtime.types.ticks import (
     TickAddEvent,
     TickIdleCheck,
@@ -28,7 +29,7 @@ from workflows.runtime.types.ticks import (
 )
 
 from ..errors import JournalError
-from .broker import Holder, LiveBrokerState, live
+from .broker import Holder, LiveBrokerState, executions, live
 
 
 class Fold:
@@ -99,6 +100,15 @@ class Fold:
                     continue
                 self._idle_pending = False
             self._reduce(tick)
+
+    def ahead(self) -> list[tuple[StepId, InProgressState]]:
+        """What was probably under way when the records end: a look ahead that changes nothing here."""
+        scout = Fold(self.state, self._run_id)
+        scout._implied = deque(self._implied)
+        scout._idle_pending = self._idle_pending
+        scout._now = self._now
+        scout.advance(self.state.journal_seq + len(self._implied))
+        return executions(scout.state)
 
     def skip(self) -> None:
         """Count a recorded tick that leaves the state as it is."""

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from workflows.events import Event, StartEvent
-from workflows.runtime.types.results import StepWorkerFailed
+from workflows.runtime.types.results import (
+    CollectionReleasePayload,
+    RetryAttempt,
+    StepWorkerFailed,
+    StepWorkerOutput,
+    StepWorkerState,
+)
+from workflows.runtime.types.step_function import as_step_worker_function
 from workflows.runtime.types.step_id import StepId
 from workflows.workflow import Workflow
 
@@ -70,10 +77,14 @@ def _takes(info: StepInfo, produced: Any) -> bool:
 
 def event_classes(workflow: Workflow) -> dict[tuple[str, str], type]:
     """The event classes that the workflow's steps name, by module and qualified name."""
-    classes = [*workflow.events, workflow._start_event_class, workflow._stop_event_class]
+    classes: list[Any] = [*workflow.events, workflow._start_event_class, workflow._stop_event_class]
     for info in steps_of(workflow):
-        classes += [cls for cls in (*info.accepts, *info.returns) if isinstance(cls, type)]
-    return {(cls.__module__, cls.__qualname__): cls for cls in classes if issubclass(cls, Event)}
+        classes += [*info.accepts, *info.returns]
+    return {
+        (cls.__module__, cls.__qualname__): cls
+        for cls in classes
+        if isinstance(cls, type) and issubclass(cls, Event)
+    }
 
 
 def is_final(
@@ -95,6 +106,32 @@ def is_final(
     name = state.config.handler_for_step.get(StepId.root(step))
     handler = None if name is None else state.config.catch_error_handlers.get(name)
     return handler is None or recovery_counts.get(handler.step_name, 0) + 1 > handler.max_recoveries
+
+
+async def run_step(workflow: Workflow, name: str, inputs: list[Event]) -> list[StepWorkerOutput]:
+    """Run one step's function by itself, inside a run of its workflow.
+
+    Args:
+        workflow: the workflow.
+        name: the step.
+        inputs: its events; several for a fan-in.
+    """
+    function = workflow._get_steps()[name]
+    config = function._step_config
+    payload = None
+    bound: dict[str, Event] | None = None
+    if config.collection_param is not None:
+        payload = CollectionReleasePayload("", "", list(inputs), ())
+    elif config.collect_params:
+        bound = {param: event for (param, _), event in zip(config.collect_params, inputs, strict=True)}
+    state = StepWorkerState(
+        step_name=name, collected_events={}, collected_waiters=[], collection_release_payload=payload
+    )
+    worker = as_step_worker_function(getattr(function, "__func__", function))
+    event: Event = inputs[0] if payload is None else payload.as_event()
+    return await worker(
+        state=state, step_name=name, event=event, workflow=workflow, bound_events=bound, retry=RetryAttempt()
+    )
 
 
 _ENGINE_ATTRIBUTES = frozenset(

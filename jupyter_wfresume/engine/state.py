@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from pydantic import BaseModel
 from workflows.context.context import Context
@@ -82,9 +82,8 @@ def store_model(store: StateStore[Any]) -> BaseModel:
         raise TypeError(f"{type(store).__name__} keeps no model in memory")
     record = store._memory_storage.load_sync()
     if record is None:
-        return store.state_type()
-    data: BaseModel = record.data
-    return data
+        return cast(BaseModel, store.state_type())
+    return cast(BaseModel, record.data)
 
 
 def default_state(workflow: Workflow) -> BaseModel:

@@ -26,7 +26,7 @@ from .headers import dump as dump_header
 from .headers import load as load_header
 from .log import FORMAT, Journal, history
 from .questions import Question, Questions
-from .restore import Final, Restored, final, restore
+from .restore import Final, Restored, final, overwrite, restore
 from .state import LostValue, StateLog, apply_ops, changed_paths
 from .ticks import FindClass, Record, TickReader, TickWriter, Unkept
 
@@ -51,5 +51,6 @@ __all__ = [
     "final",
     "history",
     "load_header",
+    "overwrite",
     "restore",
 ]

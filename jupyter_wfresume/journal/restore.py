@@ -237,7 +237,7 @@ class _Restorer:
             )
         execution = found[1]
         if "m" in record:
-            _overwrite(execution.event, self._reader.value(record["m"]))
+            overwrite(execution.event, self._reader.value(record["m"]))
         tick = self._reader.result(record, execution.event)
         self._note_lost(number, record, tick)
         self._keep_refs(number, [r.result for r in tick.result if r.type == "result" and r.result is not None])
@@ -260,7 +260,7 @@ class _Restorer:
         self._lost_now.clear()
         for index, item in enumerate(tick.result):
             event = getattr(item, "result", None)
-            if id(event) in lost:
+            if event is not None and id(event) in lost:
                 self.out.lost[id(event)] = (event, [number, index], lost[id(event)])
         for sent in tick.sends:
             if id(sent.event) in lost:
@@ -294,9 +294,9 @@ class _Restorer:
         self._carry()
         state = self.fold.holder.state
         self.out.state = state
-        for step_id, one in executions(state):
-            index = _number(self.out.indexes, str(step_id), one)
-            self.out.in_flight.append((str(step_id), index))
+        numbers = {step: dict(known) for step, known in self.out.indexes.items()}
+        for step_id, one in self.fold.ahead():
+            self.out.in_flight.append((str(step_id), _number(numbers, str(step_id), one)))
         running = {one.invocation_id for _, one in executions(state)}
         for path, finished, others in (item for overlap in self._overlaps for item in overlap):
             if any(other in running for other in others):
@@ -314,7 +314,7 @@ def _number(indexes: dict[str, dict[str, int]], step: str, execution: InProgress
     return known.setdefault(execution.work_item_id or "", len(known))
 
 
-def _overwrite(event: Event, now: Event) -> None:
+def overwrite(event: Event, now: Event) -> None:
     """Give an event, in place, the content that its execution left in it."""
     event.__dict__.clear()
     event.__dict__.update(now.__dict__)
@@ -326,16 +326,14 @@ def _events_in(state: LiveBrokerState) -> list[Event]:
     """Every event that the state still needs."""
     found: list[Event] = []
     for worker in state.workers.values():
-        for attempt in [*worker.queue, *worker.in_progress]:
-            found.append(attempt.event)
-            found += (attempt.bound_events or {}).values()
-            payload = (
-                attempt.shared_state.collection_release_payload
-                if isinstance(attempt, InProgressState)
-                else attempt.collection_release_payload
-            )
-            if payload is not None:
-                found += payload.events
+        for attempt in worker.queue:
+            found += [attempt.event, *(attempt.bound_events or {}).values()]
+            if attempt.collection_release_payload is not None:
+                found += attempt.collection_release_payload.events
+        for one in worker.in_progress:
+            found += [one.event, *(one.bound_events or {}).values()]
+            if one.shared_state.collection_release_payload is not None:
+                found += one.shared_state.collection_release_payload.events
         found += [event for events in worker.collected_events.values() for event in events]
         found += worker.static_collect_events
         for waiter in worker.collected_waiters:

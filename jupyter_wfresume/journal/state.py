@@ -141,7 +141,8 @@ class StateLog:
             if slot in now or slot in self._root:
                 self._slot(slot, now, patch)
             return
-        node, value, at = self._root[slot], now[slot], (slot,)
+        at: Path = (slot,)
+        node, value = self._root[slot], now[slot]
         for step, part in enumerate(rest):
             last = step == len(rest) - 1
             known = node.kind == "d" and type(value) is dict and part in node.parts and part in value

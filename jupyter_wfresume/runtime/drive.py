@@ -53,7 +53,7 @@ from ..engine import (
 )
 from ..errors import CannotKeepError
 from ..journal import FindClass, Journal, Questions, Record, Restored
-from .flights import Flight, Flights
+from .flights import CURRENT, Flight, Flights
 from .progress import Progress
 from .recorder import Recorder, result_events
 from .watch import Watch
@@ -367,6 +367,8 @@ class Drive:
 
     def sent_by_step(self, tick: WorkflowTick) -> bool:
         """Whether a step's send is delivered: not when its dead forerunner had sent the same."""
+        if _runs_alone():
+            return False
         if not isinstance(tick, TickAddEvent) or tick.emission is None:
             return True
         flight = self.flights.get(tick.emission.invocation_id)
@@ -416,6 +418,8 @@ class Drive:
 
     def publishes(self, event: Event) -> bool:
         """Whether an event goes into the stream: internal ones only for a consumer."""
+        if _runs_alone():
+            return False
         if not isinstance(event, InternalDispatchEvent) or self.consumed:
             return True
         self._internal_published += 1
@@ -549,3 +553,8 @@ class Drive:
     def given_up(self) -> None:
         """The body stopped waiting for the handler."""
         self._given_up()
+
+
+def _runs_alone() -> bool:
+    flight = CURRENT.get()
+    return flight is not None and flight.alone

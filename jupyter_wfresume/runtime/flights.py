@@ -37,7 +37,7 @@ class Flight:
         dead: it was interrupted and will not finish.
         reads: state paths it read.
         writes: state paths it wrote.
-        sent: how many events it has sent.
+        alone: it runs again only to make an input that was not kept.
     """
 
     invocation_id: str
@@ -53,6 +53,7 @@ class Flight:
     held: StepWorkerFailed | None = None
     dead: bool = False
     recorded: bool = False
+    alone: bool = False
     reads: set[tuple[Any, ...]] = field(default_factory=set)
     writes: set[tuple[Any, ...]] = field(default_factory=set)
     nested: dict[str, int] = field(default_factory=dict)

@@ -105,7 +105,7 @@ class Progress:
             running=running,
             queued=queued,
             failed=failed,
-            retrying=sum(1 for attempt in (*queue, *under_way) if attempt.attempts),
+            retrying=sum(bool(a.attempts) for a in queue) + sum(bool(a.attempts) for a in under_way),
             total=done + restored + running + queued + failed,
             typical_s=count.typical_s,
             note=note,

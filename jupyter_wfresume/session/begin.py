@@ -110,6 +110,10 @@ def begin(
         life.headline = f"resumed at {words.counted(life.view().steps)} · {life.headline}"
     if found.damage:
         life.warn(found.damage)
+    for event, _, said in () if found.restored is None else found.restored.lost.values():
+        life.warn(
+            f"{type(event).__name__}{said[2]} ({said[3]}) was not kept: the execution that made it runs again"
+        )
     for shared in [] if found.restored is None else found.restored.overlaps:
         life.warn(
             f"state {shared} also holds what an execution wrote that did not finish: it may count twice"
@@ -220,6 +224,7 @@ def _life(
         cell=session.cell or header.cell,
         notebook=session.notebook or header.notebook,
         notes=() if found.restored is None else header.notes,
+        extra={key: value for key, value in header.extra.items() if key != "died"},
     )
     return Life(session, workflow, began, headline, parent)
 

@@ -269,7 +269,7 @@ class Life:
         self._ending_sentence = sentence or self._ending_sentence
         self.drive.flights.gate.clear()
         await self._quiet()
-        if not self.concluded and self.drive.inner is not None:
+        if self.drive.inner is not None:
             self.drive.inner.abort()
 
     async def _quiet(self) -> None:
@@ -357,7 +357,7 @@ class Life:
         drive.restore_budget()
         ATTRIBUTES.after(self.workflow)
         detach(self.workflow, drive)
-        if self.status != "done" and drive.inner is not None and drive.internal is not None:
+        if self.status != "done" and drive.internal is not None:
             self._spawn(drive.internal.publish(WorkflowCancelledEvent()))
         if self._idle_task is not None:
             self._idle_task.cancel()

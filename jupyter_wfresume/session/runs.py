@@ -6,12 +6,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from ..engine import StopEvent
 from ..errors import DamagedError, UsageError
-from ..journal import load_header
-from ..records import Lease, RunHeader, Status
+from ..journal import Record, StoreBlobs, final, history, load_header
+from ..records import Lease, QuestionView, RunHeader, Status
 from ..store import Store, is_alive
 from . import words
+from .executions import Execution, execution_of, executions_of
 
 STORE_VARIABLE = "JUPYTER_WFRESUME_STORE"
 DEFAULT_STORE = ".wfresume"
@@ -66,6 +69,11 @@ def with_status(header: RunHeader, store: Store, roots: dict[str, RunHeader]) ->
     return header
 
 
+def no_class(module: str, qualname: str) -> type | None:
+    """No class is known beforehand: each is looked up where it lives."""
+    return None
+
+
 class Run:
     """One recorded run.
 
@@ -107,6 +115,49 @@ class Run:
     def cell(self) -> str:
         """The source of the cell that ran it."""
         return self.header.cell
+
+    @property
+    def records(self) -> list[Record]:
+        """The intact records of its journal."""
+        return history(self.store, self.id).records
+
+    @property
+    def result(self) -> Any:
+        """The recorded result: of a plain stop event its ``result``, else the event.
+
+        Raises:
+            UsageError: the run has no recorded result.
+            MissingClassError: a class is not defined here.
+        """
+        records = self.records
+        ended = final(records, StoreBlobs(self.store), no_class, None) if records else None
+        if ended is None:
+            raise UsageError(f"run {words.short(self.id)} of {self.name} is {self.status}: it has no result yet")
+        stop = ended.stop
+        return stop.result if type(stop) is StopEvent else stop
+
+    @property
+    def executions(self) -> list[Execution]:
+        """The executions that left a record."""
+        return executions_of(self.records, StoreBlobs(self.store), no_class)
+
+    def execution(self, step: str, index: int) -> Execution:
+        """``STEP[N]``.
+
+        Raises:
+            UsageError: there is none.
+        """
+        return execution_of(self.executions, step, index)
+
+    @property
+    def questions(self) -> tuple[QuestionView, ...]:
+        """What it waits for."""
+        return self.header.questions
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to keep in mind about it: boundaries that cannot be resumed past, shared state keys."""
+        return self.header.notes
 
     def __repr__(self) -> str:
         return f"<Run {words.short(self.id)} {self.name} {self.status} {words.counted(self.header.steps)}>"

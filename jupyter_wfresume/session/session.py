@@ -253,15 +253,19 @@ class Session:
             port = self._take(workflow, ctx, start_event, run_id)
         except WfresumeError as error:
             raise RunEnded("", "failed", str(error)) from error
-        self._ports.append(port)
+        if port is not None:
+            self._ports.append(port)
         return port
 
     def _take(
         self, workflow: Workflow, ctx: Context[Any], start_event: StartEvent | None, engine_run_id: str | None
-    ) -> Port:
+    ) -> Port | None:
         basic_runtime_of(workflow)
         flight = CURRENT.get()
-        parent = next((l for l in self._lives if flight is not None and l.drive.flights.get(flight.invocation_id) is flight), None)
+        parent = None if flight is None else self._driving(flight)
+        if flight is not None and parent is None:
+            # Started by an execution that is no longer part of a run.
+            return None
         call = call_digest(workflow, ctx, start_event, ATTRIBUTES.before(workflow))
         code = class_code(type(workflow), free_steps(workflow))
         header = self._new_header(workflow, call, code, engine_run_id, parent, flight)
@@ -275,6 +279,9 @@ class Session:
             if parent is None and not any(life.header.run_id == header.run_id for life in self._lives):
                 self._release(header.run_id)
             raise
+
+    def _driving(self, flight: Flight) -> Life | None:
+        return next((l for l in self._lives if l.drive.flights.get(flight.invocation_id) is flight), None)
 
     def _new_header(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from jupyter_wfresume.records import ErrorView, QuestionView, RunView, StepView
 
@@ -60,14 +61,15 @@ MILLION = replace(
     steps=(StepView("work", done=623_456, restored=60_000, running=64, queued=316_480, total=1_000_000),),
 )
 FORTY = replace(
-    RUNNING, steps=tuple(StepView(f"step_{i:02d}", done=i, running=1, total=60, typical_s=i / 10) for i in range(40))
+    RUNNING,
+    steps=tuple(StepView(f"step_{i:02d}", done=i, running=1, total=60, typical_s=i / 10) for i in range(40)),
 )
 HOSTILE = replace(
     RUNNING,
     name="<script>alert(1)</script>" + "long " * 200,
     workflow='"><img src=x onerror=alert(1)>',
     steps=(StepView("<b>step</b>\x1b[31m" * 30, done=1, total=3, note="<i>\x1b[2J\r\nred\u202e"),),
-    error=ErrorView("<u>", 0, "<script>x</script>", "<a href='http://x.test'>", "<svg/onload=1>", "</pre><script>"),
+    error=ErrorView("<u>", 0, "<script>x</script>", "<a href='x'>", "<svg/onload=1>", "</pre><script>"),
     questions=(QuestionView(0, "<script>q</script>", "<s>"),),
     notes=("</div><script>n</script>",),
     headline="<h1>",
@@ -118,13 +120,13 @@ class Display:
     """Takes what IPython's ``display`` takes, and keeps each output's bundles."""
 
     def __init__(self) -> None:
-        self.outputs: dict[str, list[dict[str, object]]] = {}
+        self.outputs: dict[str, list[dict[str, Any]]] = {}
 
-    def __call__(self, bundle: dict[str, object], *, raw: bool, display_id: str, update: bool = False) -> None:
+    def __call__(self, bundle: dict[str, Any], *, raw: bool, display_id: str, update: bool = False) -> None:
         assert raw
         assert update == (display_id in self.outputs)
         self.outputs.setdefault(display_id, []).append(bundle)
 
-    def last(self) -> list[dict[str, object]]:
+    def last(self) -> list[dict[str, Any]]:
         """The bundles that a reader sees now, from top to bottom."""
         return [bundles[-1] for bundles in self.outputs.values()]

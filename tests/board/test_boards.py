@@ -60,8 +60,10 @@ def box(board: Any) -> Any:
 
 def test_the_kind_follows_from_where_the_process_runs() -> None:
     """A front end gets a widget, a headless kernel a replaced output, a script text, `none` nothing."""
+
     def kind(name: Any, display: Any, front: bool) -> type:
-        return type(make_board(name, display=display, has_front_end=front, on_stop=None, stream=io.StringIO()))
+        board = make_board(name, display=display, has_front_end=front, on_stop=None, stream=io.StringIO())
+        return type(board)
 
     assert kind("auto", Display(), True) is WidgetBoard
     assert kind("auto", Display(), False) is StaticBoard
@@ -140,7 +142,7 @@ def test_the_widget_comes_with_a_picture_that_is_refreshed_every_two_seconds() -
     picture, widget = display.last()
     assert set(picture) == {"text/html", "text/plain"}
     assert set(widget) == {VIEW, "text/html", "text/plain"}
-    assert widget[VIEW]["model_id"] == box(board).model_id  # type: ignore[index]
+    assert widget[VIEW]["model_id"] == box(board).model_id
     pictures = next(iter(display.outputs.values()))
     before = len(pictures)
     for _ in range(1_000):

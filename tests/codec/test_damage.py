@@ -36,7 +36,18 @@ def test_a_name_that_is_no_class_of_the_kind_is_refused(kind, target, monkeypatc
     monkeypatch.setattr("os.system", lambda *args: calls.append(args))
     monkeypatch.setattr("subprocess.Popen.__init__", lambda *args, **options: calls.append(args))
     monkeypatch.setattr("threading.Thread.start", lambda *args: calls.append(args))
-    node = {"~": kind, "c": target, "d": {"args": ["id"]}, "v": ["id"], "a": ["id"], "n": "id", "s": [1, 1], "b": "", "i": {}, "m": "L"}
+    node = {
+        "~": kind,
+        "c": target,
+        "d": {"args": ["id"]},
+        "v": ["id"],
+        "a": ["id"],
+        "n": "id",
+        "s": [1, 1],
+        "b": "",
+        "i": {},
+        "m": "L",
+    }
     with pytest.raises((DamagedError, MissingClassError)):
         decode(node, MemoryBlobs())
     assert calls == []
@@ -44,7 +55,13 @@ def test_a_name_that_is_no_class_of_the_kind_is_refused(kind, target, monkeypatc
 
 def test_a_class_of_another_kind_is_refused():
     """A model's node cannot make a dataclass, nor an enum's node an exception."""
-    for kind, target in (("m", "Point"), ("dc", "Base"), ("e", "NeedsArguments"), ("x", "Colour"), ("nt", "Frozen")):
+    for kind, target in (
+        ("m", "Point"),
+        ("dc", "Base"),
+        ("e", "NeedsArguments"),
+        ("x", "Colour"),
+        ("nt", "Frozen"),
+    ):
         node = {"~": kind, "c": f"tests.codec.kinds:{target}", "d": {}, "v": [], "a": [], "n": "x"}
         with pytest.raises(DamagedError, match="no class of the recorded kind"):
             decode(node, MemoryBlobs())
@@ -81,7 +98,7 @@ def test_a_generic_origin_must_be_a_model():
         {"~": "numpy.array", "d": "<i8", "s": [1000000000], "b": {"~": "b", "v": "AAAAAAAAAAA="}},
         {"~": "numpy.array", "d": "<i8", "s": [1], "v": [1]},
         {"~": "numpy.scalar", "d": "|O", "b": {"~": "b", "v": "AAAAAAAAAAA="}},
-        {"~": "PIL.image", "c": "PIL.Image:Image", "m": "L", "s": [99999, 99999], "b": {"~": "b", "v": ""}, "i": {}},
+        {"~": "PIL.image", "c": "PIL.Image:Image", "m": "L", "s": [9999, 9999], "b": "", "i": {}},
         {"~": "pandas.frame", "c": 5},
         {"~": "pandas.nothing"},
         {"~": "dateutil.file", "n": "/etc/passwd"},
@@ -114,6 +131,14 @@ def test_a_node_nested_without_end_is_damage():
         decode(node, MemoryBlobs())
 
 
+def read(node: object) -> str:
+    """The value's type, or the text of an error of this package; any other error gets through."""
+    try:
+        return type(decode(node, MemoryBlobs())).__name__
+    except (DamagedError, MissingClassError) as error:
+        return str(error)
+
+
 SAMPLE = json.dumps(
     encode(
         [
@@ -129,19 +154,23 @@ SAMPLE = json.dumps(
 )
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("~cdvasnpxhkzom"), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("~cdvasnpxhkzom"), inner, max_size=4)
+    ),
     max_leaves=8,
 )
 
 
-@given(tree=TREES, tag=st.sampled_from(["m", "dc", "nt", "e", "x", "d", "dt", "td", "r", "od", "dd", "sl", "path", "uuid", "dec", "re"]))
+@given(
+    tree=TREES,
+    tag=st.sampled_from(
+        ["m", "dc", "nt", "e", "x", "d", "dt", "td", "r", "od", "dd", "sl", "path", "uuid", "dec", "re"]
+    ),
+)
 def test_any_tree_with_any_tag_gives_a_value_or_a_named_error(tree, tag):
     """Reading garbage ends in a value or in an error of this package."""
     node = {**(tree if isinstance(tree, dict) else {"v": tree}), "~": tag}
-    try:
-        decode(node, MemoryBlobs())
-    except (DamagedError, MissingClassError) as error:
-        assert str(error)
+    assert read(node)
 
 
 @given(place=st.integers(0, len(SAMPLE) - 1), char=st.sampled_from('0123456789abcxyz"[]{}:,~'))
@@ -152,7 +181,4 @@ def test_one_changed_character_gives_a_value_or_a_named_error(place, char):
         node = json.loads(text)
     except ValueError:
         return
-    try:
-        decode(node, MemoryBlobs())
-    except (DamagedError, MissingClassError) as error:
-        assert str(error)
+    assert read(node)

@@ -48,12 +48,16 @@ def pair_with_more() -> kinds.PairWithMore:
 
 VALUES = [
     kinds.Colour.RED, kinds.Colour.BLUE, kinds.Word.YES, kinds.Level.LOW, kinds.Level.ALSO_LOW,
-    kinds.Right.READ, kinds.Right.READ | kinds.Right.WRITE, kinds.Right(0), kinds.Bits.A | kinds.Bits.B, kinds.Bits(8),
-    kinds.Point(1), point_with_more(), kinds.Frozen(1, (2,)), kinds.Slotted(1), slotted(), kinds.FrozenSlots(1),
+    kinds.Right.READ, kinds.Right.READ | kinds.Right.WRITE, kinds.Right(0), kinds.Bits.A | kinds.Bits.B,
+    kinds.Bits(8),
+    kinds.Point(1), point_with_more(), kinds.Frozen(1, (2,)), kinds.Slotted(1), slotted(),
+    kinds.FrozenSlots(1),
     kinds.Pair(1), kinds.Pair((1,), kinds.Pair(2)), kinds.Old(1, {2}), pair_with_more(),
     kinds.Base(), kinds.Sub(name="x", more=kinds.Base()), holder(), kinds.Open(a=1, b=(2,)), kinds.Open(),
-    kinds.Strict(a=1), kinds.Root({"a": 1}), kinds.Box[int](item=1), kinds.Box[list[int]](item=[1]), kinds.Box(item="x"),
-    kinds.Box[kinds.Box[int]](item=kinds.Box[int](item=1)), kinds.Base.model_construct(name=7), kinds.Sub.model_construct(),
+    kinds.Strict(a=1), kinds.Root({"a": 1}), kinds.Box[int](item=1), kinds.Box[list[int]](item=[1]),
+    kinds.Box(item="x"),
+    kinds.Box[kinds.Box[int]](item=kinds.Box[int](item=1)), kinds.Base.model_construct(name=7),
+    kinds.Sub.model_construct(),
     kinds.Base, kinds.Colour, kinds.Point, kinds.Pair, kinds.NeedsArguments, kinds.Box, kinds.Box[int],
     {kinds.Word.YES: kinds.Level.LOW, kinds.Frozen(1): kinds.Pair(1)}, {kinds.Frozen(1), kinds.Pair(2)},
     pydantic.TypeAdapter(pydantic.AwareDatetime).validate_python("2024-01-01T00:00:00Z"),
@@ -84,7 +88,9 @@ def test_no_validation_runs_on_reading():
 
 def test_a_field_that_the_class_got_since_takes_its_default(monkeypatch):
     """A record made before a field was added is read as if the default had been there."""
-    before = type("Grown", (pydantic.BaseModel,), {"__annotations__": {"a": int}, "__module__": kinds.__name__})
+    before = type(
+        "Grown", (pydantic.BaseModel,), {"__annotations__": {"a": int}, "__module__": kinds.__name__}
+    )
     after = type(
         "Grown",
         (pydantic.BaseModel,),
@@ -150,12 +156,17 @@ def undecodable() -> BaseException:
 
 
 ERRORS = [
-    ValueError(), ValueError("a", 1), KeyError("k"), kinds.NeedsArguments(7, detail="d"), kinds.FileTrouble("w"),
+    ValueError(), ValueError("a", 1), KeyError("k"), kinds.NeedsArguments(7, detail="d"),
+    kinds.FileTrouble("w"),
     OSError("text"), OSError(2, "no", "file"), OSError(2, "no", "a", None, "b"), FileNotFoundError(2, "no"),
-    PermissionError(13, "no", b"bytes"), StopIteration(5), SystemExit(3), ImportError("x", name="n", path="p"),
-    NameError("x", name="y"), SyntaxError("bad", ("f", 1, 2, "text")), asyncio.CancelledError(), TimeoutError("t"),
-    raised(ValueError("x"), KeyError("cause")), raised(ValueError("x"), None), in_context(), annotated(), placed(),
-    undecodable(), UnicodeEncodeError("ascii", "\u1234", 0, 1, "why"), ZeroDivisionError("z"), RecursionError("deep"),
+    PermissionError(13, "no", b"bytes"), StopIteration(5), SystemExit(3),
+    ImportError("x", name="n", path="p"),
+    NameError("x", name="y"), SyntaxError("bad", ("f", 1, 2, "text")), asyncio.CancelledError(),
+    TimeoutError("t"),
+    raised(ValueError("x"), KeyError("cause")), raised(ValueError("x"), None), in_context(), annotated(),
+    placed(),
+    undecodable(), UnicodeEncodeError("ascii", "\u1234", 0, 1, "why"), ZeroDivisionError("z"),
+    RecursionError("deep"),
 ]  # fmt: skip
 
 
@@ -211,7 +222,9 @@ def test_a_missing_class_says_what_to_run():
 
 def test_a_missing_module_says_what_to_install():
     """A class of a library that is gone is named, with the way out."""
-    with pytest.raises(MissingClassError, match="cannot find no_such_module_here.Ping: import or install it"):
+    with pytest.raises(
+        MissingClassError, match=r"cannot find no_such_module_here\.Ping: import or install it"
+    ):
         decode({"~": "m", "c": "no_such_module_here:Ping", "d": {}}, MemoryBlobs())
 
 
@@ -255,3 +268,44 @@ def test_a_class_of_main_is_found_there(monkeypatch):
     node = encode(cls(a=1), blobs)
     monkeypatch.setattr(main, "Cell", again)
     assert type(decode(node, blobs)) is again
+
+
+def invalid(model: type[pydantic.BaseModel], **fields: object) -> pydantic.ValidationError:
+    """The error of a model that was given wrong fields."""
+    try:
+        model(**fields)
+    except pydantic.ValidationError as error:
+        return error
+    raise AssertionError
+
+
+class Checked(pydantic.BaseModel):
+    a: int
+    b: str = pydantic.Field(default="", max_length=2)
+    c: int = 0
+
+    @pydantic.field_validator("c")
+    @classmethod
+    def no_seven(cls, value: int) -> int:
+        if value == 7:
+            raise ValueError("seven {is} wrong")
+        return value
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        invalid(Checked),
+        invalid(Checked, a="x", b="long"),
+        invalid(Checked, a=1, c=7),
+        invalid(kinds.Root, root={"a": []}),
+    ],
+)
+def test_a_validation_error_keeps_its_lines(error):
+    """Pydantic's own error, the most common failure of structured output, is kept."""
+    back = trip(error)
+    assert type(back) is type(error)
+    assert str(back) == str(error)
+    assert back.title == error.title
+    kept = [{name: item for name, item in line.items() if name != "ctx"} for line in back.errors()]
+    assert kept == [{name: item for name, item in line.items() if name != "ctx"} for line in error.errors()]

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, SecretBytes, SecretStr
 
 from jupyter_wfresume.codec import MemoryBlobs, encode
-from jupyter_wfresume.errors import CannotKeepError
+from jupyter_wfresume.errors import CannotKeepError, StoreError
 from tests.codec import kinds
 
 
@@ -54,8 +54,13 @@ CASES = [
     ([io.StringIO()], "[0]", "_io.StringIO", "open file"),
     ([memoryview(b"")], "[0]", "memoryview", "no way"),
     (ring(), "[1]['a']", "list", "contains itself"),
-    (kinds.Strict(a={1: {2: {kinds.Frozen(print)}}}), ".a[1][2]{<Frozen>}.a", "builtin_function_or_method", "code"),
-    (type("Dynamic", (BaseModel,), {})(), "", "tests.codec.test_refused.Dynamic", "found by its name"),
+    (
+        kinds.Strict(a={1: {2: {kinds.Frozen(print)}}}),
+        ".a[1][2]{<Frozen>}.a",
+        "builtin_function_or_method",
+        "code",
+    ),
+    (type("Dynamic", (BaseModel,), {})(), "", "abc.Dynamic", "found by its name"),
 ]
 
 
@@ -122,3 +127,26 @@ def test_a_refused_value_does_not_spoil_the_next():
     with pytest.raises(CannotKeepError):
         encode([shared, [shared, print]], blobs)
     assert json.dumps(encode([shared, shared], blobs)) == "[[1], [1]]"
+
+
+def test_a_value_that_breaks_while_it_is_read_is_refused():
+    """A class whose attributes raise, or a dict that another thread changes, is a refusal with the cause."""
+
+    class Broken(kinds.Pair):
+        @property
+        def __dict__(self):
+            raise RuntimeError("half closed")
+
+    with pytest.raises(CannotKeepError, match="RuntimeError: half closed"):
+        encode(Broken(1), MemoryBlobs())
+
+
+def test_a_failing_store_is_not_a_refusal():
+    """A full disk must stop the run, not mark a value as unkeepable."""
+
+    class Full(MemoryBlobs):
+        def put(self, data: bytes) -> str:
+            raise StoreError("disk full")
+
+    with pytest.raises(StoreError, match="disk full"):
+        encode("x" * 5000, Full())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -192,7 +193,7 @@ def test_real_processes_hand_over_only_by_dying(store_dir: Path) -> None:
         with pytest.raises(LeaseError, match=f"driven by process {holder.pid} on host"):
             store.acquire(RUN, this_process(), now=NOW, alive=is_alive)
         holder.kill()
-        holder.stdout.read()  # its end means that the process is gone, or a zombie of ours
+        os.waitid(os.P_PID, holder.pid, os.WEXITED | os.WNOWAIT)  # dead, and a zombie until it is waited for
         lease = store.acquire(RUN, this_process(), now=NOW, alive=is_alive)
         assert lease.token == 2
         holder.communicate()

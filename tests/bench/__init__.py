@@ -1,0 +1,1 @@
+"""What the package costs, measured against something in the same run."""

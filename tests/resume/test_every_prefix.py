@@ -1,0 +1,104 @@
+"""Killed after any write and started again, a run ends as if it had never been killed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.resume import workflows as wf
+from tests.resume.lives import Life, done_for_good, live, put_back
+
+Body = Callable[[], Awaitable[Any]]
+
+
+async def several() -> Any:
+    """Two different calls, and two equal ones."""
+    first = await wf.FanOut().run(n=1)
+    second = await wf.FanOut().run(n=2)
+    return [first, second, await wf.SkipsSome().run(n=3), await wf.SkipsSome().run(n=3)]
+
+
+async def side_by_side() -> Any:
+    """Two different runs at once."""
+    return await asyncio.gather(wf.FanOut().run(n=2), wf.SkipsSome().run(n=3))
+
+
+async def notes() -> Any:
+    """The body reads the stream to its end."""
+    handler = wf.Streams().run()
+    async for _ in handler.stream_events():
+        pass
+    return await handler
+
+
+async def final_state() -> Any:
+    """The state after the end is part of what comes back."""
+    handler = wf.LooseState().run()
+    result = await handler
+    return result, await handler.ctx.store.get("names")
+
+
+CASES: dict[str, Body] = {
+    "fan out": lambda: wf.FanOut().run(n=4),
+    "empty fan out": lambda: wf.FanOut().run(n=0),
+    "sync steps": lambda: wf.Sync().run(),
+    "stream in a stream": lambda: wf.Nested().run(),
+    "collect_events": lambda: wf.Collects().run(),
+    "collect_events in parallel": lambda: wf.CollectsInParallel().run(),
+    "several parameters": lambda: wf.SeveralParameters().run(),
+    "sends": lambda: wf.Sends().run(),
+    "targeted sends": lambda: wf.Targeted().run(),
+    "waits": lambda: wf.answering(wf.Asks().run()),
+    "question event": lambda: wf.answering(wf.AsksByEvent().run()),
+    "retries": lambda: wf.Flaky().run(),
+    "retries at once": lambda: wf.FlakyAtOnce().run(),
+    "catch_error": lambda: wf.Caught().run(),
+    "typed state": lambda: wf.TypedState().run(),
+    "loose state": final_state,
+    "set_state and clear": lambda: wf.Replaces().run(),
+    "changed input": lambda: wf.ChangesInput().run(),
+    "resource": lambda: wf.WithResource().run(),
+    "free functions": lambda: wf.Free().run(n=3),
+    "custom events": lambda: wf.Custom().run(start_event=wf.Order(number=3, tags={"x"})),
+    "special stop": lambda: wf.SpecialStop().run(),
+    "streams": notes,
+    "skips": lambda: wf.SkipsSome().run(n=4),
+    "several runs": several,
+    "side by side": side_by_side,
+    "inner runs": lambda: wf.Outer().run(),
+    "inner run and retry": lambda: wf.OuterRetries().run(),
+    "loop": lambda: wf.Loop().run(),
+}
+
+
+def plainly(value: Any) -> Any:
+    """A value that says what differs: events by type and fields."""
+    return (type(value), value.model_dump()) if hasattr(value, "model_dump") else value
+
+
+async def undisturbed(tmp_path: Path, body: Body) -> Life:
+    """A first life that nothing kills."""
+    life = await live(tmp_path / "whole", body)
+    assert life.error is None, life.error
+    return life
+
+
+@pytest.mark.parametrize("case", CASES)
+async def test_every_prefix(case: str, tmp_path: Path) -> None:
+    """Killed after any write and resumed, a run ends with the same result, repeats nothing that is on
+    record, and starts no execution twice."""
+    body = CASES[case]
+    whole = await undisturbed(tmp_path, body)
+    for cut in range(len(whole.writes) + 1):
+        kept = whole.writes[:cut]
+        store = tmp_path / f"cut {cut}"
+        put_back(store, kept)
+        again = await live(store, body)
+        assert again.error is None, f"killed after write {cut}: {again.error!r}\n{again.told}"
+        assert plainly(again.result) == plainly(whole.result), f"killed after write {cut}"
+        repeated = [label for label in again.ran if label in done_for_good(kept)]
+        assert not repeated, f"killed after write {cut}, executed again: {repeated}"
