@@ -85,8 +85,14 @@ def decode_dtype_value(dec: Decoder, node: dict[str, Any]) -> Any:
     return decode_dtype(dec, node["d"])
 
 
-def encode_array(enc: Encoder, value: Any) -> Node:
-    """An array: dtype, shape, memory order and bytes, or its items where they are objects."""
+def encode_array(enc: Encoder, value: Any, part: bool = False) -> Node:
+    """An array: dtype, shape, memory order and bytes, or its items where they are objects.
+
+    Args:
+        enc: the encoding under way.
+        value: the array.
+        part: it is a library's inner array, whose being read-only is no property of the value.
+    """
     before = enc.enter(value)
     dtype = value.dtype
     node: dict[str, Any] = {TAG: "numpy.array", "d": encode_dtype(enc, dtype), "s": list(value.shape)}
@@ -94,7 +100,7 @@ def encode_array(enc: Encoder, value: Any) -> Node:
     if not enc.canonical:
         if fortran:
             node["o"] = "F"
-        if not value.flags.writeable:
+        if not (part or value.flags.writeable):
             node["w"] = False
     if dtype.kind == "O":
         node["v"] = object_items(enc, value)

@@ -11,7 +11,7 @@ from ..errors import DamagedError
 from . import pandas_values
 from .containers import encode_items, short
 from .core import TAG, DecodeFn, EncodeFn, Node, Refused
-from .pandas_values import column_values, decode_values
+from .pandas_values import column_values, decode_values, encode_part
 
 if TYPE_CHECKING:
     from .core import Decoder, Encoder
@@ -72,7 +72,11 @@ def decode_period(dec: Decoder, node: dict[str, Any]) -> Any:
 def encode_index(enc: Encoder, value: Any) -> Node:
     """An index: its values, name and frequency."""
     before = enc.enter(value)
-    node = {TAG: "pandas.index", "v": enc.node(column_values(value)), "n": enc.item(value.name, ".name")}
+    node = {
+        TAG: "pandas.index",
+        "v": encode_part(enc, column_values(value)),
+        "n": enc.item(value.name, ".name"),
+    }
     freq = getattr(value, "freq", None) if isinstance(value, (pd.DatetimeIndex, pd.TimedeltaIndex)) else None
     if freq is not None and not enc.canonical:
         try:
@@ -113,7 +117,7 @@ def encode_multi_index(enc: Encoder, value: Any) -> Node:
         value_parts = [value.get_level_values(position) for position in range(value.nlevels)]
         return enc.leave(value, before, {TAG: "pandas.multi", "v": encode_items(enc, value_parts)})
     levels = encode_items(enc, value.levels)
-    codes = [enc.node(np.asarray(code)) for code in value.codes]
+    codes = [encode_part(enc, np.asarray(code)) for code in value.codes]
     names = encode_items(enc, value.names)
     return enc.leave(value, before, {TAG: "pandas.multi", "v": levels, "k": codes, "n": names})
 
@@ -146,7 +150,11 @@ def restore_labels(dec: Decoder, node: dict[str, Any], value: Any) -> Any:
 def encode_series(enc: Encoder, value: Any) -> Node:
     """A Series."""
     before = enc.enter(value)
-    node = {TAG: "pandas.series", "v": enc.node(column_values(value)), "n": enc.item(value.name, ".name")}
+    node = {
+        TAG: "pandas.series",
+        "v": encode_part(enc, column_values(value)),
+        "n": enc.item(value.name, ".name"),
+    }
     return enc.leave(value, before, {**node, **labels(enc, value)})
 
 
@@ -164,12 +172,12 @@ def encode_frame(enc: Encoder, value: Any) -> Node:
     kinds = set(value.dtypes)
     only = next(iter(kinds)) if len(kinds) == 1 and value.shape[1] > 1 else None
     if isinstance(only, np.dtype) and only.kind in BLOCK_KINDS:
-        node["b"] = enc.node(value.to_numpy())
+        node["b"] = encode_part(enc, value.to_numpy())
         return enc.leave(value, before, node)
     columns: list[Node] = []
     for position, name in enumerate(value.columns):
         try:
-            columns.append(enc.node(column_values(value.iloc[:, position])))
+            columns.append(encode_part(enc, column_values(value.iloc[:, position])))
         except Refused as refused:
             refused.at(f"[{short(name)}]")
             raise

@@ -11,6 +11,7 @@ import pandas as pd
 from ..errors import DamagedError
 from .containers import encode_items
 from .core import TAG, EncodeFn, Node
+from .numpy_ import encode_array
 
 if TYPE_CHECKING:
     from .core import Decoder, Encoder
@@ -33,6 +34,11 @@ def column_values(value: Any) -> Any:
     return array
 
 
+def encode_part(enc: Encoder, value: Any) -> Node:
+    """An array inside a pandas value; pandas hands out read-only views of arrays that are not."""
+    return encode_array(enc, value, part=True) if type(value) is np.ndarray else enc.node(value)
+
+
 def node_of(kind: str, **parts: Node) -> Node:
     """A node of an extension array."""
     return {TAG: "pandas.values", "k": kind, **parts}
@@ -43,7 +49,7 @@ def encode_moments(enc: Encoder, value: Any) -> Node:
     zone = getattr(value, "tz", None)
     kind = "M8" if isinstance(value, pd.arrays.DatetimeArray) else "m8"
     counts = value.asi8.view(f"{kind}[{value.unit}]")
-    return node_of("moments", v=enc.node(counts), z=enc.item(zone, ".tz"))
+    return node_of("moments", v=encode_part(enc, counts), z=enc.item(zone, ".tz"))
 
 
 def decode_moments(dec: Decoder, node: dict[str, Any]) -> Any:
@@ -58,7 +64,7 @@ def decode_moments(dec: Decoder, node: dict[str, Any]) -> Any:
 
 def encode_periods(enc: Encoder, value: Any) -> Node:
     """Ordinals and frequency."""
-    return node_of("periods", v=enc.node(value.asi8), f=enc.node(value.freqstr))
+    return node_of("periods", v=encode_part(enc, value.asi8), f=enc.node(value.freqstr))
 
 
 def decode_periods(dec: Decoder, node: dict[str, Any]) -> Any:
@@ -80,7 +86,9 @@ def decode_intervals(dec: Decoder, node: dict[str, Any]) -> Any:
 def encode_categories(enc: Encoder, value: Any) -> Node:
     """Codes, categories, and whether they are ordered."""
     categories = enc.item(value.categories, ".categories")
-    return node_of("categories", v=enc.node(np.asarray(value.codes)), c=categories, o=bool(value.ordered))
+    return node_of(
+        "categories", v=encode_part(enc, np.asarray(value.codes)), c=categories, o=bool(value.ordered)
+    )
 
 
 def decode_categories(dec: Decoder, node: dict[str, Any]) -> Any:
@@ -94,7 +102,7 @@ def encode_masked(enc: Encoder, value: Any) -> Node:
     data, mask = value._data, value._mask
     if mask.any():
         data = np.where(mask, np.zeros((), data.dtype), data)
-    return node_of("masked", v=enc.node(data), m=enc.node(mask), c=type(value).__name__)
+    return node_of("masked", v=encode_part(enc, data), m=encode_part(enc, mask), c=type(value).__name__)
 
 
 def decode_masked(dec: Decoder, node: dict[str, Any]) -> Any:
@@ -129,9 +137,11 @@ def decode_strings(dec: Decoder, node: dict[str, Any]) -> Any:
 
 def encode_sparse(enc: Encoder, value: Any) -> Node:
     """Stored values, their places, and the value of all the others."""
-    places = enc.node(np.asarray(value.sp_index.to_int_index().indices))
+    places = encode_part(enc, np.asarray(value.sp_index.to_int_index().indices))
     fill = enc.item(value.fill_value, ".fill_value")
-    return node_of("sparse", v=enc.node(value.sp_values), i=places, n=len(value), f=fill, o=value.kind)
+    return node_of(
+        "sparse", v=encode_part(enc, value.sp_values), i=places, n=len(value), f=fill, o=value.kind
+    )
 
 
 def decode_sparse(dec: Decoder, node: dict[str, Any]) -> Any:
@@ -163,7 +173,7 @@ def decode_arrow(dec: Decoder, node: dict[str, Any]) -> Any:
 
 def encode_wrapped(enc: Encoder, value: Any) -> Node:
     """pandas' wrapper around a numpy array."""
-    return node_of("numpy", v=enc.node(value.to_numpy()))
+    return node_of("numpy", v=encode_part(enc, value.to_numpy()))
 
 
 def decode_wrapped(dec: Decoder, node: dict[str, Any]) -> Any:

@@ -86,7 +86,7 @@ from .broker import (
 )
 from .fold import Fold
 from .graph import StepInfo, event_classes, free_steps, is_final, own_attributes, run_step, steps_of
-from .state import DictState, StateWatch, TrackedStore, default_state, state_of, store_model
+from .state import DictState, StateModel, StateWatch, TrackedStore, default_state, state_of, store_model
 from .version import check_engine, engine_version
 
 __all__ = [
@@ -118,6 +118,7 @@ __all__ = [
     "RetryDecision",
     "SentEvent",
     "StartEvent",
+    "StateModel",
     "StateWatch",
     "StepFunctionResult",
     "StepId",

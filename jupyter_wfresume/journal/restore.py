@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel
-
 from ..codec import Blobs
 from ..engine import (
     CommandRunWorker,
@@ -14,6 +12,7 @@ from ..engine import (
     Fold,
     InProgressState,
     LiveBrokerState,
+    StateModel,
     TickStepResult,
     Workflow,
     executions,
@@ -67,7 +66,7 @@ class Restored:
     """
 
     state: LiveBrokerState
-    model: BaseModel
+    model: StateModel
     start: Event | None
     carried: dict[str, dict[int, Event]] = field(default_factory=dict)
     indexes: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -91,7 +90,7 @@ class _Restorer:
         blobs: Blobs,
         find_class: FindClass,
         start: Event | None,
-        model: BaseModel | None,
+        model: StateModel | None,
     ) -> None:
         self._workflow = workflow
         self._run_id = engine_run_id
@@ -135,7 +134,7 @@ class _Restorer:
         model = self._given_model
         if "state" in record:
             model = self._reader.value(record["state"])
-        if not isinstance(model, BaseModel):
+        if not isinstance(model, StateModel):
             raise DamagedError("the journal's opening record holds no state")
         start: Any = self._given_start
         node = record.get("start")
@@ -356,7 +355,7 @@ def restore(
     blobs: Blobs,
     find_class: FindClass,
     start: Event | None = None,
-    model: BaseModel | None = None,
+    model: StateModel | None = None,
 ) -> Restored:
     """Bring a run back from its records.
 
@@ -388,11 +387,11 @@ class Final:
     """
 
     stop: Event
-    model: BaseModel
+    model: StateModel
     snapshot: dict[str, Any] | None
 
 
-def final(records: list[Record], blobs: Blobs, find_class: FindClass, model: BaseModel | None) -> Final | None:
+def final(records: list[Record], blobs: Blobs, find_class: FindClass, model: StateModel | None) -> Final | None:
     """The recorded end of a finished run, without folding its ticks.
 
     Args:
@@ -411,7 +410,7 @@ def final(records: list[Record], blobs: Blobs, find_class: FindClass, model: Bas
     number, index = end["stop"]
     opening = records[0]
     state = reader.value(opening["state"]) if "state" in opening else model
-    if not isinstance(state, BaseModel):
+    if not isinstance(state, StateModel):
         raise DamagedError("the journal's opening record holds no state")
     for record in records:
         if record["k"] in "RB" and record.get("st"):

@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel
-
 from ..codec import Blobs, encode
 from ..codec.blobs import NoBlobs
+from ..engine import StateModel
 from ..errors import CannotKeepError, DamagedError
 
 Path = tuple[Any, ...]
@@ -59,7 +58,7 @@ class Patch:
     paths: list[Path] = field(default_factory=list)
 
 
-def slots(model: BaseModel) -> dict[str, Any]:
+def slots(model: StateModel) -> dict[str, Any]:
     """The parts of a state model by slot."""
     found: dict[str, Any] = {f"f:{name}": value for name, value in model.__dict__.items()}
     for name, value in (model.__pydantic_extra__ or {}).items():
@@ -101,7 +100,7 @@ class StateLog:
         self._blobs = blobs
         self._root: dict[str, Node] = {}
 
-    def accept(self, model: BaseModel) -> list[Lost]:
+    def accept(self, model: StateModel) -> list[Lost]:
         """Take the whole state as written; return what cannot be kept of it."""
         patch = Patch()
         self._root = {}
@@ -109,7 +108,7 @@ class StateLog:
             self._root[slot] = self._write(value, (slot,), patch)
         return patch.lost
 
-    def diff(self, model: BaseModel, paths: list[Path]) -> Patch:
+    def diff(self, model: StateModel, paths: list[Path]) -> Patch:
         """What changed at or below ``paths`` since it was last written.
 
         Args:
@@ -259,7 +258,7 @@ def _outermost(paths: list[Path]) -> Iterator[Path]:
             yield path
 
 
-def changed_paths(before: BaseModel, after: BaseModel) -> list[Path]:
+def changed_paths(before: StateModel, after: StateModel) -> list[Path]:
     """Where two states differ, as deep as plain dicts go."""
     a, b = slots(before), slots(after)
     found: list[Path] = []
@@ -305,7 +304,7 @@ class LostValue:
         self.reason = reason
 
 
-def apply_ops(model: BaseModel, ops: list[Op], value_of: Callable[[Any], Any]) -> None:
+def apply_ops(model: StateModel, ops: list[Op], value_of: Callable[[Any], Any]) -> None:
     """Bring a state forward by one patch, in place.
 
     Args:
@@ -329,7 +328,7 @@ def apply_ops(model: BaseModel, ops: list[Op], value_of: Callable[[Any], Any]) -
             raise DamagedError(f"a state patch holds the unknown operation '{kind}'")
 
 
-def _holder(model: BaseModel, slot: str) -> tuple[dict[str, Any], str]:
+def _holder(model: StateModel, slot: str) -> tuple[dict[str, Any], str]:
     kind, name = slot.split(":", 1)
     private = model.__pydantic_private__
     if kind == "d" and private is not None:
@@ -343,7 +342,7 @@ def _holder(model: BaseModel, slot: str) -> tuple[dict[str, Any], str]:
     return model.__dict__, name
 
 
-def _at(model: BaseModel, path: list[Any]) -> Any:
+def _at(model: StateModel, path: list[Any]) -> Any:
     holder, name = _holder(model, path[0])
     value: Any = holder[name]
     for part in path[1:]:
@@ -351,7 +350,7 @@ def _at(model: BaseModel, path: list[Any]) -> Any:
     return value
 
 
-def _put(model: BaseModel, path: list[Any], value: Any) -> None:
+def _put(model: StateModel, path: list[Any], value: Any) -> None:
     if len(path) == 1:
         holder, name = _holder(model, path[0])
         holder[name] = value
@@ -359,7 +358,7 @@ def _put(model: BaseModel, path: list[Any], value: Any) -> None:
         _at(model, path[:-1])[path[-1]] = value
 
 
-def _drop(model: BaseModel, path: list[Any]) -> None:
+def _drop(model: StateModel, path: list[Any]) -> None:
     if len(path) == 1:
         holder, name = _holder(model, path[0])
         holder.pop(name, None)

@@ -129,7 +129,7 @@ class WfresumeMagics(Magics):
             options.board,
             display=display if front.kernel else None,
             has_front_end=front.widgets and not front.headless,
-            on_stop=lambda: session.request_stop(),
+            on_stop=(lambda: session.request_stop()) if front.can_stop else None,
         )
         session = Session(
             name,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .drive import Drive
+from .drive import Beginning, Drive
 from .flights import CURRENT, Flight, Flights, StepInterrupt
+from .hooks import Hooks
 from .worker import Workers
 
-__all__ = ["CURRENT", "Drive", "Flight", "Flights", "StepInterrupt", "Workers"]
+__all__ = ["CURRENT", "Beginning", "Drive", "Flight", "Flights", "Hooks", "StepInterrupt", "Workers"]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
-from ..engine import LiveBrokerState, StepId, StepInfo
+from ..engine import InProgressState, LiveBrokerState, StepId, StepInfo
 from ..journal import Record
 from ..records import StepView
 
 _RECENT = 200
+
+Standing = Literal["running", "queued", "failed", "counted"]
+"""Of an execution that the engine has dispatched: it runs, has not begun, has failed, or is counted as failed."""
 
 
 @dataclass
@@ -75,23 +80,28 @@ class Progress:
             count.done.add(record["i"])
             count.recent.append(record["d"])
 
-    def views(self, state: LiveBrokerState, gated: dict[str, int]) -> tuple[StepView, ...]:
+    def views(
+        self, state: LiveBrokerState, standing: Callable[[str, InProgressState], Standing]
+    ) -> tuple[StepView, ...]:
         """The lines of the board.
 
         Args:
             state: the live state.
-            gated: by step, executions dispatched but held back.
+            standing: of a step's execution that the state holds as dispatched.
         """
-        return tuple(self._view(info, state, gated.get(info.name, 0)) for info in self.steps)
+        return tuple(self._view(info, state, standing) for info in self.steps)
 
-    def _view(self, info: StepInfo, state: LiveBrokerState, gated: int) -> StepView:
+    def _view(
+        self, info: StepInfo, state: LiveBrokerState, standing: Callable[[str, InProgressState], Standing]
+    ) -> StepView:
         count = self.counts[info.name]
         worker = state.workers.get(StepId.root(info.name))
         queue = worker.queue if worker is not None else []
         under_way = worker.in_progress if worker is not None else []
-        failed = len(count.failed)
-        running = max(0, len(under_way) - gated - failed)
-        queued = len(queue) + gated
+        stand = Counter(standing(info.name, one) for one in under_way)
+        failed = len(count.failed) + stand["failed"]
+        running = stand["running"]
+        queued = len(queue) + stand["queued"]
         done, restored = len(count.done), len(count.restored)
         note = ""
         if info.joins and worker is not None and not (done or restored or running):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..engine import (
@@ -14,13 +13,12 @@ from ..engine import (
     TickStepResult,
     WorkflowTick,
 )
-from ..journal import FindClass, Journal, Record, TickWriter, Unkept
+from ..journal import Journal, Record, TickWriter, Unkept
 from ..journal.state import Lost
 from .flights import Flight
+from .hooks import Hooks
 from .refs import Refs
 from .watch import Watch
-
-Warn = Callable[[str], None]
 
 
 class Recorder:
@@ -29,25 +27,21 @@ class Recorder:
     Args:
         journal: the run's log.
         watch: which execution changed what of the state.
-        header: makes the header's bytes when it is time to write it, or None.
-        warn: told of each boundary that cannot be kept, in one sentence.
-        find_class: what a later life will ask first for each class.
+        hooks: of the session.
     """
 
     def __init__(
         self,
         journal: Journal,
         watch: Watch,
-        header: Callable[[], bytes | None],
-        warn: Warn,
-        find_class: FindClass,
+        hooks: Hooks,
     ) -> None:
         self.journal = journal
         self.refs = Refs(journal.store_blobs)
-        self._writer = TickWriter(journal.store_blobs, find_class)
+        self._writer = TickWriter(journal.store_blobs, hooks.find_class)
         self._watch = watch
-        self._header = header
-        self._warn = warn
+        self._header = hooks.header
+        self._warn = hooks.warn
 
     def append(self, record: Record) -> int:
         """Write one record.

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
-
 from ..codec import Blobs
-from ..engine import TrackedStore
+from ..engine import StateModel, TrackedStore
 from ..journal import StateLog, changed_paths
 from ..journal.state import Lost, Op, Path
 from .flights import CURRENT, Flight, Flights
@@ -33,14 +31,17 @@ class Watch:
         return self._log.accept(store.model)
 
     def read(self, path: str | None) -> None:
+        """The running execution took a value, and may change it in place."""
         flight = CURRENT.get()
         if flight is not None:
             flight.reads.add(self._path(path))
 
     def wrote(self, path: str | None) -> None:
+        """The running execution, or the body, set a value."""
         self._add(self._path(path))
 
-    def edited(self, before: BaseModel, after: BaseModel) -> None:
+    def edited(self, before: StateModel, after: StateModel) -> None:
+        """The running execution, or the body, edited the state in a block."""
         for path in changed_paths(before, after):
             self._add(path)
 

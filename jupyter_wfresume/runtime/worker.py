@@ -22,8 +22,8 @@ from ..engine import (
     find_execution,
     is_final,
 )
-from ..errors import RunEnded
-from .flights import CURRENT, Flight, Flights, StepInterrupt
+from .flights import CURRENT, Flight, Flights
+from .hooks import Hooks
 
 DRAIN_S = 30.0
 """How long a final failure is held back so that its siblings can finish, in seconds.
@@ -40,10 +40,11 @@ class Workers:
         holder: the live state.
         flights: the executions under way.
         carried: by work item, what its dead forerunner had sent already.
-        supply: fills inputs that were not kept, before the step sees them.
+        hooks: of the session: ``supply`` fills inputs that were not kept before
+            the step sees them; ``cut_off`` is told when an execution will not
+            finish: it was interrupted, it exits, or a run that it runs itself
+            ended without a result.
         draining: told when a failure is first held back.
-        cut_off: told when an execution will not finish: it was interrupted, or
-            a run that it runs itself ended without a result.
     """
 
     def __init__(
@@ -52,17 +53,15 @@ class Workers:
         holder: Holder,
         flights: Flights,
         carried: dict[str, dict[int, Event]],
-        supply: Callable[[Flight], Awaitable[None]],
+        hooks: Hooks,
         draining: Callable[[Flight], None],
-        cut_off: Callable[[Flight, BaseException], None],
     ) -> None:
         self._run_id = engine_run_id
         self._holder = holder
         self._flights = flights
         self._carried = carried
-        self._supply = supply
+        self._hooks = hooks
         self._draining = draining
-        self._cut_off = cut_off
 
     def wrap(self, name: str, function: StepWorkerFunction) -> StepWorkerFunction:
         """The engine's step function, with this around it."""
@@ -102,14 +101,16 @@ class Workers:
         found = find_execution(self._holder.state, flight.invocation_id)
         if found is not None:
             found[1].received |= self._carried.get(flight.work_item_id, {}).keys()
-        await self._supply(flight)
+        await self._hooks.supply(flight)
         flight.began = time.time()
         token = CURRENT.set(flight)
         try:
             output = await self.execute(flight, call)
-        except (StepInterrupt, RunEnded) as ended:
+        except (Exception, asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException as ended:  # noqa: BLE001  # an interrupt or sys.exit() would end the kernel's loop
             flight.dead = True
-            self._cut_off(flight, ended)
+            self._hooks.cut_off(flight, ended)
             self._flights.poke()
             # Its task ends when the run does; until then it takes no slot.
             await asyncio.Event().wait()
@@ -124,8 +125,11 @@ class Workers:
         """Run the step itself; a thread's step goes on when its task is cancelled."""
         if not flight.sync:
             return await call()
-        flight.thread = asyncio.ensure_future(call())
-        return await asyncio.shield(flight.thread)
+        thread = flight.thread = asyncio.ensure_future(_contained(call))
+        output = await asyncio.shield(thread)
+        if isinstance(output, BaseException):
+            raise output
+        return output
 
     async def _hold_back(
         self, flight: Flight, output: list[StepWorkerOutput], retry: RetryAttempt
@@ -169,3 +173,13 @@ class Workers:
                 "exception": exception,
             }
         )
+
+
+async def _contained(
+    call: Callable[[], Awaitable[list[StepWorkerOutput]]],
+) -> list[StepWorkerOutput] | BaseException:
+    """Return what would leave its task as an exception that ends the event loop."""
+    try:
+        return await call()
+    except (KeyboardInterrupt, SystemExit) as ended:
+        return ended

@@ -6,13 +6,12 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
 from ..codec import decode, encode
 from ..engine import (
     Context,
     Port,
     StartEvent,
+    StateModel,
     Workflow,
     default_state,
     engine_version,
@@ -34,7 +33,7 @@ from ..journal import (
 )
 from ..plan import Plan
 from ..records import Lease, RunHeader
-from ..runtime import Drive, Flight
+from ..runtime import Beginning, Drive, Hooks
 from . import words
 from .life import Life
 from .recorded import Recorded
@@ -124,7 +123,7 @@ def begin(
     return drive, life
 
 
-def _own_model(workflow: Workflow, ctx: Context[Any], blobs: StoreBlobs, find: FindClass) -> BaseModel:
+def _own_model(workflow: Workflow, ctx: Context[Any], blobs: StoreBlobs, find: FindClass) -> StateModel:
     """The state to begin with: a copy by our codec, so that both lives begin with the same."""
     given = state_of(ctx)
     if given is None:
@@ -133,7 +132,7 @@ def _own_model(workflow: Workflow, ctx: Context[Any], blobs: StoreBlobs, find: F
         copy = decode(encode(given, blobs, find), blobs, find)
     except CannotKeepError:
         return given
-    assert isinstance(copy, BaseModel)
+    assert isinstance(copy, StateModel)
     return copy
 
 
@@ -164,7 +163,7 @@ def _find(
     plan: Plan,
     lease: Lease,
     blobs: StoreBlobs,
-    model: BaseModel,
+    model: StateModel,
 ) -> _Found:
     if plan.action == "new":
         return _Found([], None, "")
@@ -242,18 +241,20 @@ def _drive(
     life: Life,
     found: _Found,
     lease: Lease,
-    model: BaseModel,
+    model: StateModel,
     find: FindClass,
 ) -> Drive:
     journal = Journal(session.store, life.header.run_id, lease, len(found.records))
     supply = Supply(workflow, found.records, found.restored, journal.store_blobs, find)
     opening = {} if found.records else _opening(ctx, start_event, journal.store_blobs, model, find, life)
-    drive = Drive(
-        workflow,
-        life.header.engine_run_id,
-        journal,
-        found.restored,
-        model,
+    beginning = Beginning(
+        restored=found.restored,
+        model=model,
+        opening=opening,
+        previous_beat=session.previous_beat,
+        timeout_s=session.options.timeout_s if life.parent is None else None,
+    )
+    hooks = Hooks(
         header=life.header_bytes,
         changed=life.changed,
         idle=life.idle,
@@ -263,18 +264,15 @@ def _drive(
         conclude=life.conclude,
         given_up=life.given_up,
         find_class=find,
-        timeout_s=session.options.timeout_s if life.parent is None else None,
-        opening_record=opening,
-        previous_beat=session.previous_beat,
     )
-    return drive
+    return Drive(workflow, life.header.engine_run_id, journal, beginning, hooks)
 
 
 def _opening(
     ctx: Context[Any],
     start_event: StartEvent | None,
     blobs: StoreBlobs,
-    model: BaseModel,
+    model: StateModel,
     find: FindClass,
     life: Life,
 ) -> Record:
@@ -313,5 +311,3 @@ def _tell(session: Session, life: Life, plan: Plan, found: _Found) -> None:
         said = f" ({plan.why})" if plan.why else ""
         session.tell(f"{header.name}: new run {short}{said}")
 
-
-__all__ = ["Flight", "begin", "finder"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 import dataclasses
 import time
 import traceback
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
+from ..codec import encode
 from ..engine import (
     StopEvent,
     Workflow,
@@ -19,10 +21,9 @@ from ..engine import (
     snapshot_from_state,
 )
 from ..errors import CannotKeepError, RunEnded, WfresumeError
-from ..codec import encode
 from ..journal import dump_header
 from ..records import ErrorView, QuestionView, RunHeader, RunView, Status
-from ..runtime import Drive, Flight
+from ..runtime import Drive, Flight, StepInterrupt
 from . import words
 from .identity import ATTRIBUTES
 
@@ -75,11 +76,13 @@ class Life:
         self.notes: list[str] = list(header.notes)
         self.closed = asyncio.Event()
         self.concluded = False
+        self.abandoned = False
         self._header_at = 0.0
         self._deadline: float | None = None
         self._hurry = False
         self._ending: Status | None = None
         self._ending_sentence = ""
+        self._cause = ""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._idle_task: asyncio.Task[None] | None = None
         self._still: list[Flight] = []
@@ -130,7 +133,7 @@ class Life:
         """What a board shows of this run now."""
         drive = self.drive
         state = drive.known_state()
-        steps = () if state is None else drive.progress.views(state, drive.gated())
+        steps = () if state is None else drive.progress.views(state, drive.standing)
         asked = [] if state is None else drive.questions.open(state)
         questions = tuple(QuestionView(i, q.text, q.step, q.at) for i, q in enumerate(asked))
         notes = list(self.notes)
@@ -248,11 +251,14 @@ class Life:
         if isinstance(ended, RunEnded) and ended.status in ("waiting", "stuck", "paused"):
             status = ended.status  # type: ignore[assignment]  # one of the three words just compared
             self._ending_sentence = ended.sentence
+        elif not isinstance(ended, (RunEnded, StepInterrupt, KeyboardInterrupt)):
+            self._cause = f"{flight.label} raised {type(ended).__name__}; "
         self._deadline = time.monotonic() + STOP_GRACE_S
         self._spawn(self._wind_down(status, STOP_GRACE_S))
 
     def given_up(self) -> None:
         """The body stopped waiting: as without us, the run ends."""
+        self.abandoned = True
         if not self.concluded and self._ending is None:
             self._spawn(self.finish("paused", ""))
 
@@ -269,7 +275,7 @@ class Life:
         self._ending_sentence = sentence or self._ending_sentence
         self.drive.flights.gate.clear()
         await self._quiet()
-        if self.drive.inner is not None:
+        if self.drive.inner is not None and not self.drive.over:
             self.drive.inner.abort()
 
     async def _quiet(self) -> None:
@@ -379,7 +385,7 @@ class Life:
         if status == "timed out":
             return words.timed_out(header, self.workflow._timeout)
         if status == "paused":
-            return words.paused(header.steps)
+            return self._cause + words.paused(header.steps)
         return ""
 
     def _error_view(self) -> ErrorView | None:
@@ -392,7 +398,7 @@ class Life:
         where = ""
         if lines:
             last = lines[-1]
-            where = f"{last.filename}, line {last.lineno}: {last.line}"
+            where = f"{_place(last.filename)}, line {last.lineno}: {last.line}"
         return ErrorView(
             step=step,
             index=index,
@@ -404,6 +410,14 @@ class Life:
 
 
 _MACHINERY = ("workflows", "llama_index_instrumentation", "jupyter_wfresume", "asyncio", "concurrent")
+
+
+def _place(filename: str) -> str:
+    """Name a file as a traceback does: a cell's by its number, although it has a file's name too."""
+    # Asked without IPython, which a script need not have loaded.
+    shell = getattr(builtins, "get_ipython", lambda: None)()
+    named = None if shell is None else shell.compile.format_code_name(filename)
+    return filename if named is None else " ".join(named)
 
 
 def _is_users(filename: str) -> bool:

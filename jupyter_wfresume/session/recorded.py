@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from pydantic import BaseModel
-
 from ..engine import (
     AttachedInternal,
     BrokerState,
@@ -14,6 +12,7 @@ from ..engine import (
     NamedTask,
     PendingStart,
     StartEvent,
+    StateModel,
     StepWorkerFunction,
     StopEvent,
     TrackedStore,
@@ -33,7 +32,7 @@ class _Unwatched:
     def wrote(self, path: str | None) -> None:
         """Nothing is recorded after the end."""
 
-    def edited(self, before: BaseModel, after: BaseModel) -> None:
+    def edited(self, before: StateModel, after: StateModel) -> None:
         """Nothing is recorded after the end."""
 
 

@@ -171,7 +171,7 @@ class Session:
             await life.closed.wait()
             if life.error is not None:
                 raise life.error
-            if life.status != "done":
+            if life.status != "done" and not life.abandoned:
                 raise RunEnded(life.header.run_id, life.status, life.sentence)
 
     def request_stop(self) -> None:

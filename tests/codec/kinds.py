@@ -115,6 +115,10 @@ class Root(RootModel[dict[str, int]]):
     pass
 
 
+class RootWithMore(RootModel[int]):
+    _note: Any = PrivateAttr(default=None)
+
+
 class Box(BaseModel, Generic[T]):
     item: T
 

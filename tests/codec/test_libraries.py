@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib.util
 import io
 import pathlib
 import subprocess
@@ -49,7 +50,7 @@ ARRAYS = [
 SCALARS = [
     np.float64(1.5), np.float32(2), np.float64("nan"), np.int64(3), np.longlong(3), np.uint8(255),
     np.bool_(True),
-    np.str_("a\0"), np.bytes_(b"a\0"), np.datetime64("2020-01-01"), np.datetime64("NaT"),
+    np.str_("a\0"), np.bytes_(b"a\0"), np.datetime64("2020-01-01"), np.datetime64("NaT", "s"),
     np.timedelta64(3, "s"),
     np.complex64(1 + 2j), np.longdouble(1) / 3, np.float16(1), ARRAYS[8][0], np.dtype("f8"),
     np.dtype([("a", "i4")]),
@@ -187,6 +188,16 @@ PARTS = [
 ]  # fmt: skip
 
 
+if importlib.util.find_spec("pyarrow") is not None:
+    import pyarrow as pa
+
+    SERIES += [
+        pd.Series([1, None, 3], dtype="int64[pyarrow]"),
+        pd.Series(["a", None], dtype="string[pyarrow]"),
+        pd.Series([[1, 2], None], dtype=pd.ArrowDtype(pa.list_(pa.int64()))),
+    ]
+
+
 @pytest.mark.parametrize("value", FRAMES + INDEXES + SERIES + PARTS, ids=lambda value: type(value).__name__)
 def test_pandas_values_come_back_the_same(value):
     """Dtypes, indexes, names, zones, frequencies and attributes are kept."""
@@ -214,6 +225,10 @@ def test_a_frame_can_be_changed_after_reading():
     value.loc[0, "a"] = 5
     value["c"] = 1
     assert value.iloc[0].tolist() == [5, "x", 1]
+    for series in (pd.Series([1, 2]), pd.Series([1, None], dtype="Int64"), pd.Series([1.5, 2], dtype=object)):
+        back = trip(series)
+        back[0] = 7
+        assert back[0] == 7
 
 
 def test_equal_multi_indexes_have_equal_digests():

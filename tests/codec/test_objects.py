@@ -73,6 +73,16 @@ def test_an_object_comes_back_with_its_class_and_state(value):
     assert same(trip(value), value)
 
 
+def test_a_root_model_keeps_its_private_attributes():
+    """A RootModel hides the slots that other models keep them in."""
+    value = kinds.RootWithMore(5)
+    value._note = (1,)
+    back = trip(value)
+    assert back.root == 5
+    assert back._note == (1,)
+    assert back == value
+
+
 def test_members_of_enums_are_the_members_themselves():
     """Code compares members by identity."""
     assert trip([kinds.Colour.BLUE, kinds.Level.ALSO_LOW]) == [kinds.Colour.BLUE, kinds.Level.LOW]
@@ -178,7 +188,7 @@ def test_an_exception_comes_back_with_all_but_its_traceback(error):
     assert back.__traceback__ is None
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="exception groups came with Python 3.11")
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="platform: exception groups came with Python 3.11")
 def test_an_exception_group_keeps_its_members():
     """Members of a group, nested too, are kept."""
     group = ExceptionGroup("g", [ValueError(1), ExceptionGroup("h", [KeyError("k")])])  # noqa: F821  # 3.11

@@ -17,11 +17,12 @@ SHED = "testing"
 FLOORS = (
     ("errors",),
     ("records",),
-    ("codec", "store", "projection", "fingerprint", "engine", "executors"),
-    ("journal", "plan", "effects"),
+    ("codec", "store", "projection", "engine", "executors"),
+    ("journal", "plan", "effects", "fingerprint"),
     ("runtime", "replay"),
     ("session", "board"),
-    ("magics", "cli", "durable"),
+    ("durable",),
+    ("magics", "cli"),
     (ROOF,),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -1,0 +1,193 @@
+"""What comes into a run from outside its loop, and what goes out into its stream."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from ..codec import encode
+from ..engine import (
+    EmissionKey,
+    Event,
+    Holder,
+    InternalDispatchEvent,
+    StartEvent,
+    TickAddEvent,
+    TickSessionStart,
+    WaitResult,
+    WaitResultTick,
+    WorkflowTick,
+    find_execution,
+)
+from ..errors import CannotKeepError
+from ..journal import Questions, Record, StoreBlobs
+from .flights import CURRENT, Flights
+from .hooks import Clock, Hooks
+
+INTERNAL_KEPT = 1000
+"""Internal events kept for a consumer that has not begun to stream yet."""
+
+
+class Mailbox:
+    """Receives ticks and decides which sends are delivered.
+
+    Args:
+        hooks: of the session.
+        clock: the run's time.
+        holder: the live state.
+        flights: the executions under way.
+        blobs: where large values go.
+        questions: what was asked.
+        carried: by work item, what its dead forerunner had sent already.
+        body_sends: what the body sent unprompted in earlier lives.
+    """
+
+    def __init__(
+        self,
+        hooks: Hooks,
+        clock: Clock,
+        holder: Holder,
+        flights: Flights,
+        blobs: StoreBlobs,
+        questions: Questions,
+        carried: dict[str, dict[int, Event]],
+        body_sends: list[Event],
+    ) -> None:
+        self._hooks = hooks
+        self._clock = clock
+        self._holder = holder
+        self._flights = flights
+        self._blobs = blobs
+        self._questions = questions
+        self._carried = carried
+        self._earlier_body_sends = body_sends
+        self._external: dict[int, WorkflowTick] = {}
+        self._backlog: deque[WorkflowTick] = deque()
+        self._origin: dict[int, str] = {}
+        self._different: set[EmissionKey] = set()
+        self._body_sends = 0
+        self._internal_published = 0
+        self._streamed = 0
+        self.consumed = False
+        self.is_idle = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing was taken out that the loop has not got yet."""
+        return not self._backlog
+
+    async def receive(self, inner: Callable[[], Awaitable[WaitResult]]) -> WaitResult:
+        """The next tick from outside."""
+        if self._backlog:
+            tick = self._backlog.popleft()
+        else:
+            result = await inner()
+            if not isinstance(result, WaitResultTick):
+                return result
+            tick = result.tick
+        self._clock.refresh(time.time())
+        if self.is_idle and not isinstance(tick, TickSessionStart):
+            # Time spent waiting for a person is no time alive: a session
+            # start forgives it, and rewinds nothing as nothing is under way.
+            self._backlog.appendleft(tick)
+            tick = TickSessionStart(stamped_at=self._clock.now)
+        elif getattr(tick, "stamped_at", 0.0) is None:
+            tick = tick.model_copy(update={"stamped_at": self._clock.now})
+        if isinstance(tick, TickAddEvent):
+            self._questions.event(tick.event, self._holder.state)
+        self._external[id(tick)] = tick
+        self.set_idle(False)
+        return WaitResultTick(tick=tick)
+
+    def set_idle(self, idle: bool) -> None:
+        """Nothing can move without help from outside, or again it can."""
+        if idle != self.is_idle:
+            self.is_idle = idle
+            self._hooks.idle(idle)
+
+    def came_from_outside(self, tick: WorkflowTick) -> bool:
+        """Whether a tick came through the mailbox; asked once for each."""
+        return self._external.pop(id(tick), None) is not None
+
+    def about(self, tick: TickAddEvent) -> Record:
+        """What a record says of an event from outside beside the event itself."""
+        more: Record = {}
+        origin = self._origin.pop(id(tick.event), "start" if isinstance(tick.event, StartEvent) else "")
+        if origin:
+            more["o"] = origin
+        if tick.emission in self._different:
+            more["x"] = 1
+        return more
+
+    def sent_by_step(self, tick: WorkflowTick) -> bool:
+        """Whether a step's send is delivered: not when its dead forerunner had sent the same."""
+        if runs_alone():
+            return False
+        if not isinstance(tick, TickAddEvent) or tick.emission is None:
+            return True
+        flight = self._flights.get(tick.emission.invocation_id)
+        known = {} if flight is None else self._carried.get(flight.work_item_id, {})
+        if flight is None or tick.emission.index not in known:
+            return True
+        earlier = known.pop(tick.emission.index)
+        if self._same(earlier, tick.event):
+            known[tick.emission.index] = earlier
+            return False
+        found = find_execution(self._holder.state, flight.invocation_id)
+        if found is not None:
+            found[1].received.discard(tick.emission.index)
+        self._different.add(tick.emission)
+        self._hooks.warn(
+            f"{flight.label} sent another event than before it was cut off "
+            f"(send {tick.emission.index}, {type(tick.event).__name__}): both were delivered"
+        )
+        return True
+
+    def sent_by_body(self, tick: WorkflowTick) -> bool:
+        """Whether what the body sends is delivered: not when an earlier life delivered the same.
+
+        What the body sends after it got an event from the stream is an answer
+        to that event, which earlier lives did not have; it is always delivered.
+        """
+        if not isinstance(tick, TickAddEvent):
+            return True
+        if self._streamed:
+            self._origin[id(tick.event)] = "reply"
+            return True
+        self._origin[id(tick.event)] = "body"
+        number, self._body_sends = self._body_sends, self._body_sends + 1
+        if number >= len(self._earlier_body_sends):
+            return True
+        if self._same(self._earlier_body_sends[number], tick.event):
+            return False
+        self._hooks.warn(
+            f"the cell sent another {type(tick.event).__name__} than in the life before "
+            f"(send {number}): both were delivered"
+        )
+        return True
+
+    def _same(self, a: Event, b: Event) -> bool:
+        try:
+            return bool(encode(a, self._blobs) == encode(b, self._blobs))
+        except CannotKeepError:
+            return False
+
+    def publishes(self, event: Event) -> bool:
+        """Whether an event goes into the stream: internal ones only for a consumer."""
+        if runs_alone():
+            return False
+        if not isinstance(event, InternalDispatchEvent) or self.consumed:
+            return True
+        self._internal_published += 1
+        return self._internal_published <= INTERNAL_KEPT
+
+    def streamed(self) -> None:
+        """The body got an event from the stream."""
+        self._streamed += 1
+
+
+def runs_alone() -> bool:
+    """Whether the running code belongs to an execution that only makes an input again."""
+    flight = CURRENT.get()
+    return flight is not None and flight.alone

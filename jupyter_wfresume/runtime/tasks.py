@@ -1,0 +1,137 @@
+"""Starts the tasks of a run and waits for them, so that each can be found and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ..engine import (
+    Holder,
+    NamedTask,
+    PendingStart,
+    PendingWorker,
+    StepInfo,
+    TickSessionStart,
+    WaitForNextTaskResult,
+    WorkflowTick,
+    all_tasks,
+    executions,
+    is_busy,
+    pick_highest_priority,
+)
+from .flights import Flight, Flights
+from .hooks import Clock
+from .mailbox import Mailbox
+
+
+class Tasks:
+    """Owns the worker tasks of one run.
+
+    Args:
+        clock: the run's time.
+        holder: the live state.
+        flights: the executions under way.
+        mailbox: where idleness is known.
+        steps: the steps.
+        indexes: by step, the work items in order of first dispatch.
+        next_due: when the next open waiter times out, seconds since the epoch, or None.
+        deliver: puts a tick into the mailbox.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        holder: Holder,
+        flights: Flights,
+        mailbox: Mailbox,
+        steps: list[StepInfo],
+        indexes: dict[str, dict[str, int]],
+        next_due: Callable[[], float | None],
+        deliver: Callable[[WorkflowTick], Awaitable[None]],
+    ) -> None:
+        self._clock = clock
+        self._holder = holder
+        self._flights = flights
+        self._mailbox = mailbox
+        self._sync = {info.name: info.sync for info in steps}
+        self._indexes = indexes
+        self._next_due = next_due
+        self._deliver = deliver
+
+    async def next(
+        self, running: list[NamedTask], pending: list[PendingStart], timeout: float | None
+    ) -> WaitForNextTaskResult:
+        """Start what is pending and wait for the next task to finish.
+
+        Args:
+            running: tasks the engine knows of.
+            pending: what it wants to start.
+            timeout: seconds until its next timer, or None.
+        """
+        started = [self._start(one) for one in pending]
+        named = [*running, *started]
+        tasks = all_tasks(named)
+        idle = len(tasks) == 1 and not is_busy(self._holder.state) and self._mailbox.is_empty
+        if idle:
+            self._mailbox.set_idle(True)
+            # The run's own budget does not run out while a person is asked;
+            # a waiter's timeout does count.
+            due = self._next_due()
+            timeout = None if due is None else max(0.0, due - time.time())
+        done, _ = await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        self._clock.refresh(time.time())
+        if not done and idle:
+            await self._deliver(TickSessionStart(stamped_at=self._clock.now))
+            done, _ = await asyncio.wait(tasks)
+        return WaitForNextTaskResult(pick_highest_priority(named, done) if done else None, started)
+
+    def _start(self, one: PendingStart) -> NamedTask:
+        loop = asyncio.get_running_loop()
+        if not isinstance(one, PendingWorker):
+            return one.start(loop.create_task(one.coro))
+        flight = self._flight(one)
+        self._flights.add(flight)
+        task = loop.create_task(self._gated(flight, one))
+        flight.task = task
+        task.add_done_callback(lambda done: self._ended(flight, done))
+        return one.start(task)
+
+    def _flight(self, one: PendingWorker) -> Flight:
+        step = str(one.step_id)
+        execution = next(
+            e for s, e in executions(self._holder.state) if s == one.step_id and e.worker_id == one.worker_id
+        )
+        known = self._indexes.setdefault(step, {})
+        payload = execution.shared_state.collection_release_payload
+        inputs = (
+            list(payload.events)
+            if payload is not None
+            else list((execution.bound_events or {}).values()) or [execution.event]
+        )
+        return Flight(
+            invocation_id=execution.invocation_id or "",
+            step=step,
+            index=known.setdefault(execution.work_item_id or "", len(known)),
+            work_item_id=execution.work_item_id or "",
+            attempt=execution.attempts,
+            event=execution.event,
+            inputs=inputs,
+            sync=self._sync[step],
+        )
+
+    async def _gated(self, flight: Flight, one: PendingWorker) -> Any:
+        try:
+            if not self._flights.gate.is_set():
+                await self._flights.gate.wait()
+                flight.gated = False
+        except asyncio.CancelledError:
+            one.coro.close()
+            raise
+        return await one.coro
+
+    def _ended(self, flight: Flight, task: asyncio.Task[Any]) -> None:
+        if task.cancelled() or task.exception() is not None:
+            self._flights.end(flight)
+        self._flights.poke()
