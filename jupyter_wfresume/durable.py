@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import html
 import math
 import os
 import sys
@@ -26,20 +27,27 @@ class RunList(list[Run]):
     Args:
         found: the runs.
         nothing: the sentence to show where there are none.
+        damaged: one sentence for each run whose header cannot be read.
     """
 
-    def __init__(self, found: Iterable[Run] = (), nothing: str = "no runs yet") -> None:
+    def __init__(
+        self, found: Iterable[Run] = (), nothing: str = "no runs yet", damaged: Iterable[str] = ()
+    ) -> None:
         super().__init__(found)
         self.nothing = nothing
+        self.damaged = tuple(damaged)
 
     def __repr__(self) -> str:
-        return runs_text(self._rows()) if self else self.nothing
+        return "\n".join([runs_text(self._rows()) if self else self.nothing, *self.damaged])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(repr(self))
 
     def _repr_html_(self) -> str | None:
-        return runs_html(self._rows()) if self else None
+        if not self:
+            return None
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.damaged)
+        return runs_html(self._rows()) + said
 
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame, sizes in bytes and ages in seconds.
@@ -182,7 +190,9 @@ def runs(name: str | None = None, store: str | os.PathLike[str] | None = None) -
     if not folder.exists():
         return RunList(nothing=f"no runs yet: there is no store at {folder}")
     of = "" if name is None else f" of {name}"
-    return RunList(list_runs(open_store(str(folder)), name), nothing=f"no runs{of} in {folder}")
+    opened = open_store(str(folder))
+    damaged = [sentence for _, sentence in opened.damaged_runs()]
+    return RunList(list_runs(opened, name), f"no runs{of} in {folder}", damaged)
 
 
 def store_folder(store: str | os.PathLike[str] | None = None) -> Path:

@@ -13,6 +13,7 @@ from ..engine import (
     InProgressState,
     LiveBrokerState,
     StateModel,
+    StopEvent,
     TickStepResult,
     Workflow,
     executions,
@@ -63,6 +64,7 @@ class Restored:
         overlaps: state paths that finished executions share with unfinished ones.
         last_stamp: the last record's time, seconds since the epoch.
         started: whether the start event was delivered.
+        stop: where the run's stop event was written, for one that has it.
     """
 
     state: LiveBrokerState
@@ -80,6 +82,7 @@ class Restored:
     overlaps: list[str] = field(default_factory=list)
     last_stamp: float = 0.0
     started: bool = False
+    stop: Ref | None = None
 
 
 class _Restorer:
@@ -250,6 +253,9 @@ class _Restorer:
             self._patch(record["st"])
         if "ov" in record:
             self._overlaps.append(record["ov"])
+        stop = next((i for i, r in enumerate(tick.result) if r.type == "result" and isinstance(r.result, StopEvent)), None)
+        if stop is not None:
+            self.out.stop = [number, stop]
         self._sent.pop(record["v"], None)
 
     def _note_lost(self, number: int, record: Record, tick: TickStepResult) -> None:

@@ -126,8 +126,8 @@ class Workers:
         if not flight.sync:
             return await call()
         thread = flight.thread = asyncio.ensure_future(_contained(call))
-        output = await asyncio.shield(thread)
-        if isinstance(output, BaseException):
+        output: list[StepWorkerOutput] | KeyboardInterrupt | SystemExit = await asyncio.shield(thread)
+        if isinstance(output, (KeyboardInterrupt, SystemExit)):
             raise output
         return output
 
@@ -177,7 +177,7 @@ class Workers:
 
 async def _contained(
     call: Callable[[], Awaitable[list[StepWorkerOutput]]],
-) -> list[StepWorkerOutput] | BaseException:
+) -> list[StepWorkerOutput] | KeyboardInterrupt | SystemExit:
     """Return what would leave its task as an exception that ends the event loop."""
     try:
         return await call()

@@ -105,6 +105,12 @@ def begin(
     for record in found.records:
         if record["k"] in "RF":
             drive.progress.restored(record)
+    if found.restored is not None and found.restored.stop is not None:
+        # The process died between its last result and the record of its end.
+        drive.stop_ref = found.restored.stop
+        life.close("done")
+        ended = final(history(session.store, header.run_id).records, blobs, find, model)
+        return _recorded(session, workflow, life.header, ended, parent), None
     if found.restored is not None:
         life.headline = f"resumed at {words.counted(life.view().steps)} · {life.headline}"
     if found.damage:
@@ -169,6 +175,12 @@ def _find(
         return _Found([], None, "")
     read = history(session.store, header.run_id)
     damage = ""
+    written = int(header.extra.get("records", 0))
+    if read.damage is None and len(read.records) < written:
+        damage = (
+            f"{written - len(read.records)} records at the end of run {words.short(header.run_id)} are missing: "
+            "what they held runs again"
+        )
     if read.damage is not None:
         lost = session.store.cut(header.run_id, len(read.records), lease=lease)
         damage = f"{read.damage}; {lost} record{'' if lost == 1 else 's'} from there on were dropped and run again"

@@ -112,6 +112,7 @@ class Life:
             steps=view.steps,
             error=self.error_view,
             questions=view.questions,
+            extra={**self.header.extra, "records": self.drive.recorder.journal.length},
         )
         return dump_header(self.header)
 
@@ -315,7 +316,7 @@ class Life:
             status, self.error = "failed", error
         await self._quiet()
         try:
-            self._close(status)
+            self.close(status)
         except WfresumeError as error:
             return await self._broken(error)
         if status == "done":
@@ -334,7 +335,12 @@ class Life:
         self._leave()
         raise RunEnded(self.header.run_id, "paused", self.sentence) from error
 
-    def _close(self, status: Status) -> None:
+    def close(self, status: Status) -> None:
+        """Write how the run ended.
+
+        Raises:
+            StoreError: it is not on disk.
+        """
         drive = self.drive
         for flight in drive.flights.current():
             if flight.held is not None and not flight.recorded:
@@ -371,8 +377,11 @@ class Life:
         self.session.left(self)
 
     def _snapshot(self) -> Any:
+        state = self.drive.known_state()
+        if state is None:
+            return None
         try:
-            return encode(snapshot_from_state(self.workflow, self.drive.state), self.drive.recorder.journal.store_blobs)
+            return encode(snapshot_from_state(self.workflow, state), self.drive.recorder.journal.store_blobs)
         except (CannotKeepError, ValueError, TypeError):
             # The engine's own form cannot hold some event that was left over;
             # a later turn then begins from an empty broker, with its state.

@@ -34,6 +34,7 @@ from ..runtime import CURRENT, Flight
 from ..store import Store, is_alive, this_process
 from . import words
 from .begin import begin
+from .checks import check_classes
 from .identity import ATTRIBUTES, call_digest
 from .interrupt import Interrupts
 from .life import STOP_GRACE_S, Life
@@ -261,6 +262,7 @@ class Session:
         self, workflow: Workflow, ctx: Context[Any], start_event: StartEvent | None, engine_run_id: str | None
     ) -> Port | None:
         basic_runtime_of(workflow)
+        check_classes(workflow)
         flight = CURRENT.get()
         parent = None if flight is None else self._driving(flight)
         if flight is not None and parent is None:
@@ -295,7 +297,7 @@ class Session:
         name = parent.header.name if parent is not None else (self.name or type(workflow).__name__)
         now = time.time()
         header = RunHeader(
-            run_id=uuid.uuid4().hex,
+            run_id=uuid.uuid4().hex[:16],
             name=name,
             workflow=type(workflow).__name__,
             call=call,
@@ -312,7 +314,7 @@ class Session:
             place = f"{flight.label}#{flight.attempt}"
             order = flight.nested.get(call, 0)
             flight.nested[call] = order + 1
-            run_id = digest_of(parent.header.run_id, place, call, str(order))[:32]
+            run_id = digest_of(parent.header.run_id, place, call, str(order))[:16]
             header = replace(header, run_id=run_id, parent=parent.header.run_id, parent_execution=place, extra={})
         else:
             order = self._calls[call]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_wfresume.board import RunRow, block, figures, one_line, render, runs_html, runs_text
-from jupyter_wfresume.records import RunView, StepView
+from jupyter_wfresume.records import RunView, Status, StepView
 
 from .samples import ALL, DONE, EMPTY, ERROR, FAILED, HOSTILE, MILLION, RUNNING, STOPPING, WAITING
 
@@ -111,7 +111,7 @@ def test_a_failure_shows_the_users_line_before_everything_else_about_it() -> Non
 
 
 @pytest.mark.parametrize("status", ["paused", "waiting", "stuck", "failed", "timed out"])
-def test_every_end_without_a_result_names_the_next_move(status: str) -> None:
+def test_every_end_without_a_result_names_the_next_move(status: Status) -> None:
     """A state that a person must act on says how, even when no sentence was given."""
     view = replace(RUNNING, status=status)
     assert "run this cell again" in block(view)

@@ -61,10 +61,12 @@ VALUES = {
     ],
     # Nothing here depends on what a pandas version infers: no text, zones and units spelled out.
     "pandas": [
+        # Three columns in no regular step, which some versions would turn into a RangeIndex.
         pd.DataFrame(
             {
                 5: pd.Categorical([5, 6], ordered=True),
                 7: pd.date_range("2020", periods=2, tz=BERLIN, unit="us"),
+                8: [1, 2],
             }
         ),
         pd.Series(

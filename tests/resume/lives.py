@@ -7,6 +7,7 @@ writes of a recorded life is what a kill right after the N-th write leaves.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -29,12 +30,21 @@ LIFE_S = 30.0
 """A life that takes longer hangs."""
 
 _ledger: list[Path] = []
+_sessions: list[Session] = []
 
 
 def ran(label: str | None = None) -> None:
-    """Count the execution that calls, by ``STEP[N]`` or by the given label."""
+    """Count the execution that calls, by its run and ``STEP[N]``, or by the given label."""
+    bump(_ledger[-1], label or running())
+
+
+def running() -> str:
+    """The run and ``STEP[N]`` of the execution that calls."""
     flight = CURRENT.get()
-    bump(_ledger[-1], label or ("plain" if flight is None else flight.label))
+    for life in _sessions[-1]._lives:
+        if flight is not None and life.drive.flights.get(flight.invocation_id) is flight:
+            return f"{life.header.run_id} {flight.label}"
+    raise AssertionError("no session drives the step that runs")
 
 
 @dataclass(frozen=True)
@@ -103,6 +113,7 @@ async def live(store: Path, body: Body, *, name: str | None = None, **options: A
         tell=life.told.append,
     )
     life.session = session
+    _sessions.append(session)
     try:
         with _kept(life.writes), session:
             life.result = await asyncio.wait_for(body(), LIFE_S)
@@ -111,6 +122,7 @@ async def live(store: Path, body: Body, *, name: str | None = None, **options: A
         life.error = error
     finally:
         _ledger.pop()
+        _sessions.pop()
     life.ran = counts(ledger)
     return life
 
@@ -161,28 +173,13 @@ def records_of(store: Path, run_id: str) -> list[Record]:
         opened.close()
 
 
-def finished(writes: list[Write]) -> Counter[str]:
-    """How many results each ``STEP[N]`` has on record, those that ended it for good counted apart."""
-    import json
-
-    found: Counter[str] = Counter()
-    for write in writes:
-        if write.method == "append":
-            record = json.loads(write.args[1])
-            if record["k"] == "R":
-                found[f"{record['s']}[{record['i']}]"] += 1
-    return found
-
-
 def done_for_good(writes: list[Write]) -> set[str]:
-    """``STEP[N]`` of top-level runs with a recorded result after which nothing of it is left to do."""
-    import json
-
+    """Run and ``STEP[N]`` of recorded results after which nothing of it is left to do."""
     found: set[str] = set()
     for write in writes:
         if write.method != "append":
             continue
         record = json.loads(write.args[1])
         if record["k"] == "R" and all(item[0] in "rcde" for item in record["r"]):
-            found.add(f"{record['s']}[{record['i']}]")
+            found.add(f"{write.run_id} {record['s']}[{record['i']}]")
     return found
