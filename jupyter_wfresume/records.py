@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Status = Literal[
-    "new", "running", "paused", "waiting", "stuck", "failed", "timed out", "done"
-]
+Status = Literal["new", "running", "paused", "waiting", "stuck", "failed", "timed out", "done"]
 """A run's state, in the words shown everywhere."""
 
 ExecutionStatus = Literal["queued", "running", "waiting", "done", "failed", "skipped"]

@@ -353,7 +353,6 @@ def offer_runs_to(offer: Offer) -> None:
     Context._workflow_run = _workflow_run  # type: ignore[method-assign]  # the one place all runs pass
 
 
-
 def snapshot_of(ctx: Context[Any]) -> dict[str, Any] | None:
     """The engine's own snapshot that a passed ``ctx=`` begins from, without its state.
 
@@ -373,9 +372,7 @@ def state_from_snapshot(workflow: Workflow, snapshot: dict[str, Any] | None) -> 
     """The broker state that the engine makes of a snapshot (None: of nothing)."""
     serializer = workflow._runtime.get_serializer(workflow)
     parsed = (
-        SerializedContext()
-        if snapshot is None
-        else SerializedContext.from_dict_auto(snapshot, serializer)
+        SerializedContext() if snapshot is None else SerializedContext.from_dict_auto(snapshot, serializer)
     )
     return BrokerState.from_serialized(parsed, workflow, serializer)
 

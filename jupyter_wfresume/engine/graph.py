@@ -60,7 +60,9 @@ def steps_of(workflow: Workflow) -> list[StepInfo]:
     reached: list[Any] = [workflow._start_event_class, StartEvent]
     left = dict(found)
     while left:
-        ready = [s for s in left.values() if any(_takes(s, cls) for cls in reached)] or [next(iter(left.values()))]
+        ready = [s for s in left.values() if any(_takes(s, cls) for cls in reached)] or [
+            next(iter(left.values()))
+        ]
         for info in ready:
             ordered.append(left.pop(info.name))
             reached += info.returns

@@ -11,7 +11,15 @@ from workflows.context.context import Context
 from workflows.context.state_store import DictState, InMemoryStateStore, StateStore, infer_state_type
 from workflows.workflow import Workflow
 
-__all__ = ["DictState", "StateModel", "StateWatch", "TrackedStore", "default_state", "state_of", "store_model"]
+__all__ = [
+    "DictState",
+    "StateModel",
+    "StateWatch",
+    "TrackedStore",
+    "default_state",
+    "state_of",
+    "store_model",
+]
 
 StateModel = BaseModel
 """What a state is: a pydantic model."""

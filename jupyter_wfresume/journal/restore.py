@@ -192,7 +192,8 @@ class _Restorer:
 
     def _event(self, number: int, record: Record) -> None:
         tick = self._reader.tick(record)
-        assert tick is not None and tick.type == "add_event"
+        if tick is None or tick.type != "add_event":
+            raise DamagedError(f"record {number} of the journal holds no event")
         event = tick.event
         if record.get("o") == "start":
             self.out.started = True
@@ -242,7 +243,9 @@ class _Restorer:
             overwrite(execution.event, self._reader.value(record["m"]))
         tick = self._reader.result(record, execution.event)
         self._note_lost(number, record, tick)
-        self._keep_refs(number, [r.result for r in tick.result if r.type == "result" and r.result is not None])
+        self._keep_refs(
+            number, [r.result for r in tick.result if r.type == "result" and r.result is not None]
+        )
         self._keep_refs(number, [sent.event for sent in tick.sends], sends=True)
         self._fill(record["v"])
         self._note_waits(record, tick)
@@ -253,7 +256,10 @@ class _Restorer:
             self._patch(record["st"])
         if "ov" in record:
             self._overlaps.append(record["ov"])
-        stop = next((i for i, r in enumerate(tick.result) if r.type == "result" and isinstance(r.result, StopEvent)), None)
+        stop = next(
+            (i for i, r in enumerate(tick.result) if r.type == "result" and isinstance(r.result, StopEvent)),
+            None,
+        )
         if stop is not None:
             self.out.stop = [number, stop]
         self._sent.pop(record["v"], None)
@@ -397,7 +403,9 @@ class Final:
     snapshot: dict[str, Any] | None
 
 
-def final(records: list[Record], blobs: Blobs, find_class: FindClass, model: StateModel | None) -> Final | None:
+def final(
+    records: list[Record], blobs: Blobs, find_class: FindClass, model: StateModel | None
+) -> Final | None:
     """The recorded end of a finished run, without folding its ticks.
 
     Args:

@@ -173,7 +173,9 @@ class StateLog:
             parts = [self._write(item, (*path, i), patch) for i, item in enumerate(value)]
             return Node("l", parts=parts)
         if kind == "d":
-            return Node("d", parts={key: self._write(item, (*path, key), patch) for key, item in value.items()})
+            return Node(
+                "d", parts={key: self._write(item, (*path, key), patch) for key, item in value.items()}
+            )
         return Node("x", self._text(value, path, patch))
 
     def _text(self, value: Any, path: Path, patch: Patch) -> str | None:
@@ -279,9 +281,11 @@ def _differ(a: Any, b: Any, path: Path, found: list[Path]) -> None:
                 found.append((*path, key))
             else:
                 _differ(a[key], b[key], (*path, key), found)
-    elif _kind(a) != "a" or _kind(b) != "a" or not _same_atom(a, b):
-        if _text_of(a) != _text_of(b):
+    elif _kind(a) == "a" and _kind(b) == "a":
+        if not _same_atom(a, b):
             found.append(path)
+    elif _text_of(a) != _text_of(b):
+        found.append(path)
 
 
 def _text_of(value: Any) -> str | int:

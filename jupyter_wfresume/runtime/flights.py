@@ -163,7 +163,9 @@ class Flights:
         """
         named = False
         while True:
-            tasks = {t for f in self.unfinished() for t in (f.task, f.thread) if t is not None and not t.done()}
+            tasks = {
+                t for f in self.unfinished() for t in (f.task, f.thread) if t is not None and not t.done()
+            }
             if not tasks:
                 break
             done, _ = await asyncio.wait(tasks, timeout=naming_after_s, return_when=asyncio.FIRST_COMPLETED)

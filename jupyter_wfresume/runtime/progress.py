@@ -14,7 +14,7 @@ from ..records import StepView
 _RECENT = 200
 
 Standing = Literal["running", "queued", "failed", "counted"]
-"""Of an execution that the engine has dispatched: it runs, has not begun, has failed, or is counted as failed."""
+"""Of a dispatched execution: it runs, has not begun, has failed, or is counted as failed already."""
 
 
 @dataclass

@@ -122,7 +122,9 @@ class Recorder:
         return record
 
     def _describe(self, record: Record, flight: Flight) -> None:
-        record.update({"i": flight.index, "b": round(flight.began, 3), "d": round(record["t"] - flight.began, 3)})
+        record.update(
+            {"i": flight.index, "b": round(flight.began, 3), "d": round(record["t"] - flight.began, 3)}
+        )
         if flight.attempt:
             record["a"] = flight.attempt
         refs = [self.refs.get(event) for event in flight.inputs]

@@ -108,7 +108,8 @@ class Workers:
             output = await self.execute(flight, call)
         except (Exception, asyncio.CancelledError, GeneratorExit):
             raise
-        except BaseException as ended:  # noqa: BLE001  # an interrupt or sys.exit() would end the kernel's loop
+        except BaseException as ended:
+            # An interrupt or sys.exit() would end the kernel's loop.
             flight.dead = True
             self._hooks.cut_off(flight, ended)
             self._flights.poke()

@@ -178,12 +178,14 @@ def _find(
     written = int(header.extra.get("records", 0))
     if read.damage is None and len(read.records) < written:
         damage = (
-            f"{written - len(read.records)} records at the end of run {words.short(header.run_id)} are missing: "
-            "what they held runs again"
+            f"{written - len(read.records)} records at the end of run {words.short(header.run_id)} "
+            "are missing: what they held runs again"
         )
     if read.damage is not None:
         lost = session.store.cut(header.run_id, len(read.records), lease=lease)
-        damage = f"{read.damage}; {lost} record{'' if lost == 1 else 's'} from there on were dropped and run again"
+        damage = (
+            f"{read.damage}; {lost} record{'' if lost == 1 else 's'} from there on were dropped and run again"
+        )
     if not read.records:
         return _Found([], None, damage)
     _check_engine(header, read.records[0])
@@ -201,7 +203,8 @@ def _check_engine(header: RunHeader, opening: Record) -> None:
     if written.split(".")[:2] != engine_version().split(".")[:2]:
         raise JournalError(
             f"run {words.short(header.run_id)} was written with llama-index-workflows {written}, and "
-            f"{engine_version()} may read it wrongly: install that version to go on, or start over with --fresh"
+            f"{engine_version()} may read it wrongly: install that version to go on, or start over with "
+            "--fresh"
         )
 
 
@@ -304,8 +307,8 @@ def _opening(
             record["start"] = encode(start_event, blobs, find)
         except CannotKeepError as error:
             life.notes.append(
-                f"{type(start_event).__name__}{error.path} ({error.type_name}) cannot be kept ({error.reason}): "
-                "a resume takes it from the cell again"
+                f"{type(start_event).__name__}{error.path} ({error.type_name}) cannot be kept "
+                f"({error.reason}): a resume takes it from the cell again"
             )
     return record
 
@@ -322,4 +325,3 @@ def _tell(session: Session, life: Life, plan: Plan, found: _Found) -> None:
     else:
         said = f" ({plan.why})" if plan.why else ""
         session.tell(f"{header.name}: new run {short}{said}")
-

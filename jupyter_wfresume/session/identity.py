@@ -9,7 +9,15 @@ from ..codec import digest
 from ..engine import Context, StartEvent, Workflow, own_attributes, snapshot_of, state_of
 from ..fingerprint import attribute_digests, digest_of
 
-_TIMES = ("elapsed_alive", "last_alive_stamp", "journal_seq", "stream_seq", "work_item_seq", "invocation_seq", "state")
+_TIMES = (
+    "elapsed_alive",
+    "last_alive_stamp",
+    "journal_seq",
+    "stream_seq",
+    "work_item_seq",
+    "invocation_seq",
+    "state",
+)
 
 
 class Attributes:
@@ -30,7 +38,10 @@ class Attributes:
             self._put(workflow, now, now)
             return now
         _, counted, left = found
-        result = {name: counted.get(name, value) if left.get(name) == value else value for name, value in now.items()}
+        result = {
+            name: counted.get(name, value) if left.get(name) == value else value
+            for name, value in now.items()
+        }
         self._put(workflow, result, now)
         return result
 
@@ -55,7 +66,9 @@ ATTRIBUTES = Attributes()
 """Of all instances in this process: an instance outlives the cell that ran it."""
 
 
-def call_digest(workflow: Workflow, ctx: Context[Any], start_event: StartEvent | None, attributes: dict[str, str]) -> str:
+def call_digest(
+    workflow: Workflow, ctx: Context[Any], start_event: StartEvent | None, attributes: dict[str, str]
+) -> str:
     """Digest of a call, without its place in the cell.
 
     Args:

@@ -142,7 +142,9 @@ class Life:
             names = words.listed([f.label for f in self._still])
             notes.append(f"waits for {names}, which cannot be stopped; what it returns is recorded")
         if drive.held_back is not None and self._ending is None and not self.concluded:
-            notes.append(f"{drive.held_back.label} failed; executions under way may finish, nothing new starts")
+            notes.append(
+                f"{drive.held_back.label} failed; executions under way may finish, nothing new starts"
+            )
         left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
         return RunView(
             run_id=self.header.run_id,
@@ -216,7 +218,10 @@ class Life:
         joins = [f"{s.name} {s.note}" for s in self.view().steps if s.note.startswith("waits for")]
         if joins:
             return f"nothing is left that could bring what {', '.join(joins)}"
-        return "no step accepts what was sent last, and nobody is asked; fix the workflow and run this cell again"
+        return (
+            "no step accepts what was sent last, and nobody is asked; "
+            "fix the workflow and run this cell again"
+        )
 
     # -- stopping ---------------------------------------------------------
 
@@ -285,7 +290,9 @@ class Life:
             flights.cancel_all()
             await flights.wait_finished(NAME_AFTER_S, self._name_still)
             await asyncio.sleep(0)
-            await flights.until(lambda: all(not f.finished or f.dead or f.gated for f in flights.current()), 1.0)
+            await flights.until(
+                lambda: all(not f.finished or f.dead or f.gated for f in flights.current()), 1.0
+            )
 
     def _name_still(self, still: list[Flight]) -> None:
         self._still = still
@@ -355,7 +362,9 @@ class Life:
             end["stop"] = drive.stop_ref
             end["snap"] = self._snapshot()
         if status == "done":
-            self.notes = [n for n in self.notes if "a later resume runs" not in n] if drive.stop_ref else self.notes
+            self.notes = (
+                [n for n in self.notes if "a later resume runs" not in n] if drive.stop_ref else self.notes
+            )
             self.header = dataclasses.replace(
                 self.header, extra={**self.header.extra, "unkept": drive.stop_ref is None}
             )
@@ -402,7 +411,9 @@ class Life:
         if error is None:
             return None
         failed = self.drive.failure
-        step, index, shown = ("", 0, "") if failed is None else (failed[0].step, failed[0].index, failed[0].event)
+        step, index, shown = (
+            ("", 0, "") if failed is None else (failed[0].step, failed[0].index, failed[0].event)
+        )
         lines = [f for f in traceback.extract_tb(error.__traceback__) if _is_users(f.filename)]
         where = ""
         if lines:

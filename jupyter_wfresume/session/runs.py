@@ -132,7 +132,9 @@ class Run:
         records = self.records
         ended = final(records, StoreBlobs(self.store), no_class, None) if records else None
         if ended is None:
-            raise UsageError(f"run {words.short(self.id)} of {self.name} is {self.status}: it has no result yet")
+            raise UsageError(
+                f"run {words.short(self.id)} of {self.name} is {self.status}: it has no result yet"
+            )
         stop = ended.stop
         return stop.result if type(stop) is StopEvent else stop
 
@@ -197,7 +199,9 @@ def open_run(run: str, store: Store | str | None = None) -> Run:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UsageError(f"{len(found)} runs begin with '{run}': {', '.join(one.id[:8] for one in found[:5])}")
+        raise UsageError(
+            f"{len(found)} runs begin with '{run}': {', '.join(one.id[:8] for one in found[:5])}"
+        )
     names = sorted({one.name for one in everything})
     known = f"; known names: {', '.join(names[:8])}" if names else "; the store holds no runs"
     raise UsageError(f"no run '{run}' in {opened.path.name}{known}")

@@ -98,15 +98,15 @@ class Session:
         self._exits = contextlib.ExitStack()
         self._beating = threading.Event()
         self._body: asyncio.Task[Any] | None = None
-        self._interrupts = Interrupts(
-            lambda: bool(self._lives), self.request_stop, STOP_GRACE_S, tell
-        )
+        self._interrupts = Interrupts(lambda: bool(self._lives), self.request_stop, STOP_GRACE_S, tell)
 
     # -- in and out ---------------------------------------------------------
 
     def __enter__(self) -> Session:
         if _SESSION.get() is not None and not _SESSION.get()._closed:  # type: ignore[union-attr]  # just checked
-            raise UsageError("a durable cell runs already: %%wfrun and durable(...) cannot stand inside another")
+            raise UsageError(
+                "a durable cell runs already: %%wfrun and durable(...) cannot stand inside another"
+            )
         check_engine()
         self.store = open_store(self.options.store)
         self._exits.callback(self.store.close)
@@ -283,7 +283,9 @@ class Session:
             raise
 
     def _driving(self, flight: Flight) -> Life | None:
-        return next((l for l in self._lives if l.drive.flights.get(flight.invocation_id) is flight), None)
+        return next(
+            (one for one in self._lives if one.drive.flights.get(flight.invocation_id) is flight), None
+        )
 
     def _new_header(
         self,
@@ -315,7 +317,9 @@ class Session:
             order = flight.nested.get(call, 0)
             flight.nested[call] = order + 1
             run_id = digest_of(parent.header.run_id, place, call, str(order))[:16]
-            header = replace(header, run_id=run_id, parent=parent.header.run_id, parent_execution=place, extra={})
+            header = replace(
+                header, run_id=run_id, parent=parent.header.run_id, parent_execution=place, extra={}
+            )
         else:
             order = self._calls[call]
             self._calls[call] += 1
@@ -327,7 +331,9 @@ class Session:
             found = self.store.get_run(header.run_id)
             known = [] if found is None else headers_of([(header.run_id, found)], self.store)
             return decide(header.call, code, known, 0)
-        runs = [h for h in headers_of(self.store.runs(), self.store) if h.name == header.name and not h.parent]
+        runs = [
+            h for h in headers_of(self.store.runs(), self.store) if h.name == header.name and not h.parent
+        ]
         return decide(header.call, code, runs, self.options.fresh)
 
     def _lease(self, header: RunHeader, parent: Life | None) -> Lease:

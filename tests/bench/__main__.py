@@ -104,7 +104,9 @@ class Table:
         """Print one figure; at most ``bound`` is right."""
         kept = figure <= bound
         self.missed += not kept
-        print(f"{what:<66} {figure:>9.3g} {unit:<9} at most {bound:g} {'' if kept else '  MISSED'}", flush=True)
+        print(
+            f"{what:<66} {figure:>9.3g} {unit:<9} at most {bound:g} {'' if kept else '  MISSED'}", flush=True
+        )
 
 
 def main() -> int:
