@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from .durable import durable, open_run, runs
-
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
 
 __all__ = ["durable", "load_ipython_extension", "open_run", "runs", "unload_ipython_extension"]
 
 
-def load_ipython_extension(shell: InteractiveShell) -> None:
+def load_ipython_extension(shell: Any) -> None:
     """Answer ``%load_ext jupyter_wfresume``."""
     from .magics import load
 
     load(shell)
 
 
-def unload_ipython_extension(shell: InteractiveShell) -> None:
+def unload_ipython_extension(shell: Any) -> None:
     """Answer ``%unload_ext jupyter_wfresume``."""
     from .magics import unload
 

@@ -111,6 +111,7 @@ class Drive:
         self._waiter_due: dict[tuple[str, str], float] = {}
         self._deliveries: set[asyncio.Task[Any]] = set()
         self.was_awaited = False
+        self._begun = False
         self.over = False
         self.stop_ref: list[int] | None = None
         self.over = False
@@ -247,8 +248,8 @@ class Drive:
             self._on_event(tick)
         elif not self._ends_the_run(tick) and not isinstance(tick, TickIdleCheck):
             self.recorder.other(tick, self.state.journal_seq - 1, self._clock.now, {})
-            if isinstance(tick, TickSessionStart):
-                self._session_started()
+            if isinstance(tick, TickSessionStart) and not self._begun:
+                await self._session_started()
         self.over = self._ran and not self.state.is_running
         self._ran = self._ran or self.state.is_running
         self._hooks.changed()
@@ -263,16 +264,21 @@ class Drive:
         self.over = self.over or used_up or isinstance(tick, TickCancelRun)
         return self.over
 
-    def _session_started(self) -> None:
+    async def _session_started(self) -> None:
+        self._begun = True
         self.restore_budget()
         restored = self._beginning.restored
-        for waiter in [] if restored is None else restored.waiters:
+        if restored is None:
+            return
+        assert self.internal is not None
+        for question in self.questions.open(self.state):
+            # A body that answers what it reads from the stream has to read it in this life too.
+            await self.internal.publish(question.event)
+        for waiter in restored.waiters:
             if waiter.timeout_s is not None:
                 left = max(0.0, waiter.timeout_s - waiter.waited_s)
                 self._waiter_due[(waiter.step, waiter.waiter_id)] = self._clock.now + left
                 self._arm(waiter.step, waiter.waiter_id, left)
-        if restored is not None:
-            restored.waiters.clear()
 
     def _arm(self, step: str, waiter_id: str, after_s: float) -> None:
         """The engine arms a waiter's timeout only when the waiter is made."""

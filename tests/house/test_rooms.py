@@ -158,7 +158,7 @@ def test_pure_rooms_have_no_clock_and_no_dice() -> None:
         ("codec/values.py", "from ..store import Store"),
         ("codec/values.py", "import jupyter_wfresume.board.draw"),
         ("store.py", "from jupyter_wfresume import testing"),
-        ("cli.py", "from jupyter_wfresume import durable"),
+        ("durable.py", "from jupyter_wfresume import cli"),
         ("session.py", "def late():\n    from jupyter_wfresume import open_run"),
     ],
 )

@@ -162,11 +162,9 @@ class CollectsInParallel(Workflow):
 
 class SeveralParameters(Workflow):
     @step
-    async def begin(self, ctx: Context, ev: StartEvent) -> Item | None:
+    async def begin(self, ev: StartEvent) -> Item:
         ran()
-        ctx.send_event(Item(i=1))
-        ctx.send_event(Part(i=2, j=3))
-        return None
+        return Item(i=1)
 
     @step
     async def left(self, ev: Item) -> Left:
@@ -174,9 +172,9 @@ class SeveralParameters(Workflow):
         return Left(i=ev.i)
 
     @step
-    async def right(self, ev: Part) -> Right:
+    async def right(self, ev: Item) -> Right:
         ran()
-        return Right(i=ev.j)
+        return Right(i=ev.i + 1)
 
     @step
     async def join(self, left: Left, right: Right) -> StopEvent:
