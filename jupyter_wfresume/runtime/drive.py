@@ -114,8 +114,6 @@ class Drive:
         self._begun = False
         self.over = False
         self.stop_ref: list[int] | None = None
-        self.over = False
-        self._ran = False
         self.failure: tuple[Flight, Any] | None = None
         self.held_back: Flight | None = None
         self.internal: AttachedInternal | None = None
@@ -250,8 +248,6 @@ class Drive:
             self.recorder.other(tick, self.state.journal_seq - 1, self._clock.now, {})
             if isinstance(tick, TickSessionStart) and not self._begun:
                 await self._session_started()
-        self.over = self._ran and not self.state.is_running
-        self._ran = self._ran or self.state.is_running
         self._hooks.changed()
         loop = asyncio.get_running_loop()
         if loop.time() - self._yielded > YIELD_S:

@@ -37,6 +37,9 @@ class Flight:
         dead: it was interrupted and will not finish.
         reads: state paths it read.
         writes: state paths it wrote.
+        seen: digest of what it read at each path before it wrote there, or None
+            where that cannot be compared.
+        published: what it put into the stream.
         alone: it runs again only to make an input that was not kept.
     """
 
@@ -56,6 +59,8 @@ class Flight:
     alone: bool = False
     reads: set[tuple[Any, ...]] = field(default_factory=set)
     writes: set[tuple[Any, ...]] = field(default_factory=set)
+    seen: dict[tuple[Any, ...], str | None] = field(default_factory=dict)
+    published: list[Event] = field(default_factory=list)
     nested: dict[str, int] = field(default_factory=dict)
     task: asyncio.Task[Any] | None = None
     thread: asyncio.Task[Any] | None = None
@@ -151,7 +156,8 @@ class Flights:
     def cancel_all(self) -> None:
         """Cancel every execution that can be cancelled."""
         for flight in self.unfinished():
-            if flight.task is not None and not flight.task.done() and not (flight.sync and flight.began):
+            stoppable = flight.dead or not (flight.sync and flight.began)
+            if flight.task is not None and not flight.task.done() and stoppable:
                 flight.task.cancel()
 
     async def wait_finished(self, naming_after_s: float, name: Callable[[list[Flight]], None]) -> None:

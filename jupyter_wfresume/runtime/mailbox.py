@@ -28,6 +28,9 @@ from .hooks import Clock, Hooks
 INTERNAL_KEPT = 1000
 """Internal events kept for a consumer that has not begun to stream yet."""
 
+STREAM_KEPT = 1000
+"""Streamed events of one execution that its record holds; beyond, it holds none of them."""
+
 
 class Mailbox:
     """Receives ticks and decides which sends are delivered.
@@ -175,9 +178,14 @@ class Mailbox:
 
     def publishes(self, event: Event) -> bool:
         """Whether an event goes into the stream: internal ones only for a consumer."""
-        if runs_alone():
+        flight = CURRENT.get()
+        if flight is not None and flight.alone:
             return False
-        if not isinstance(event, InternalDispatchEvent) or self.consumed:
+        if not isinstance(event, InternalDispatchEvent):
+            if flight is not None and len(flight.published) <= STREAM_KEPT:
+                flight.published.append(event)
+            return True
+        if self.consumed:
             return True
         self._internal_published += 1
         return self._internal_published <= INTERNAL_KEPT

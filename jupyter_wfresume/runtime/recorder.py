@@ -17,6 +17,7 @@ from ..journal import Journal, Record, TickWriter, Unkept
 from ..journal.state import Lost
 from .flights import Flight
 from .hooks import Hooks
+from .mailbox import STREAM_KEPT
 from .refs import Refs
 from .watch import Watch
 
@@ -96,6 +97,7 @@ class Recorder:
                 record["st"] = ops
             if shared:
                 record["ov"] = shared
+            self._what_it_saw(record, flight)
             changed = self.refs.changed(flight.event)
             if changed is not None:
                 record["m"] = changed
@@ -106,6 +108,15 @@ class Recorder:
         for gone in lost:
             self._say_state(gone, flight)
         return record
+
+    def _what_it_saw(self, record: Record, flight: Flight) -> None:
+        """What another run has to see alike to be answered from this record."""
+        if flight.seen:
+            record["rd"] = [[list(path), seen] for path, seen in flight.seen.items()]
+        if len(flight.published) > STREAM_KEPT:
+            record["p"] = None
+        elif flight.published:
+            record["p"] = [self._writer.event(event, "a streamed event", []) for event in flight.published]
 
     def failed(self, flight: Flight, failure: StepWorkerFailed, position: int, now: float) -> Record:
         """Write a final failure that the engine does not get to see, because another ended the run."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..codec import Blobs
+from ..codec import Blobs, digest
 from ..engine import StateModel, TrackedStore
+from ..errors import CannotKeepError
 from ..journal import StateLog, changed_paths
-from ..journal.state import Lost, Op, Path
+from ..journal.state import Lost, Op, Path, slots
 from .flights import CURRENT, Flight, Flights
 
 
@@ -34,7 +35,21 @@ class Watch:
         """The running execution took a value, and may change it in place."""
         flight = CURRENT.get()
         if flight is not None:
-            flight.reads.add(self._path(path))
+            at = self._path(path)
+            flight.reads.add(at)
+            if at not in flight.seen and not any(_meet(at, written) for written in flight.writes):
+                flight.seen[at] = self._content(at)
+
+    def _content(self, path: Path) -> str | None:
+        value: Any = self._store.model
+        try:
+            if path:
+                value = slots(value).get(path[0])
+            for part in path[1:]:
+                value = value[part] if isinstance(value, dict) else getattr(value, part, None)
+            return digest(value)
+        except (CannotKeepError, KeyError, TypeError):
+            return None
 
     def wrote(self, path: str | None) -> None:
         """The running execution, or the body, set a value."""

@@ -106,7 +106,12 @@ class Workers:
         token = CURRENT.set(flight)
         try:
             output = await self.execute(flight, call)
-        except (Exception, asyncio.CancelledError, GeneratorExit):
+        except asyncio.CancelledError as ended:
+            # The step may have raised it itself; where the run is being
+            # stopped, the session knows and takes no notice.
+            self._hooks.cut_off(flight, ended)
+            raise
+        except (Exception, GeneratorExit):
             raise
         except BaseException as ended:
             # An interrupt or sys.exit() would end the kernel's loop.

@@ -250,7 +250,7 @@ class Life:
 
     def cut_off(self, flight: Flight, ended: BaseException) -> None:
         """An execution will not finish: interrupted, or a run of its own ended without a result."""
-        if self._deadline is not None or self._ending is not None or self.concluded:
+        if self._deadline is not None or self._ending is not None or self.concluded or self.drive.over:
             return
         self.drive.flights.gate.clear()
         status: Status = "paused"

@@ -14,7 +14,8 @@ def short(run_id: str) -> str:
 
 
 def counted(steps: Sequence[StepView]) -> str:
-    """``60 of 100``: finished executions of those known."""
+    """``60 of 100``: finished executions of those known, of the steps that fan out where any do."""
+    steps = [step for step in steps if step.total > 1] or steps
     finished = sum(step.done + step.restored for step in steps)
     total = sum(step.total for step in steps)
     return f"{finished:,} of {total:,}"
