@@ -24,6 +24,8 @@ class Options:
         wait_s: seconds the cell stays while the run waits for a person;
             ``None`` picks for ever, or 0 in a headless run.
         board: ``auto``, ``widget``, ``text`` or ``none``.
+        stale: what becomes of finished executions whose code has changed since.
+        dry_run: say what would be done, and run nothing.
     """
 
     fresh: int = 0
@@ -31,6 +33,8 @@ class Options:
     store: str | None = None
     wait_s: float | None = None
     board: Literal["auto", "widget", "text", "none"] = "auto"
+    stale: Literal["auto", "rerun", "keep"] = "auto"
+    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -194,7 +198,6 @@ class RunHeader:
         created: seconds since the epoch.
         engine_run_id: the id the engine knows it by; seeds retry jitter.
         engine: version of ``llama-index-workflows`` that wrote it.
-        code: digest of the workflow class's source.
         parent: run id of the run whose step runs it, or empty.
         parent_execution: ``STEP[N]#attempt`` in the parent.
         status: last written word; a ``running`` run without a living lease
@@ -222,7 +225,6 @@ class RunHeader:
     created: float
     engine_run_id: str
     engine: str = ""
-    code: str = ""
     parent: str = ""
     parent_execution: str = ""
     status: Status = "new"

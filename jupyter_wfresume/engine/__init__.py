@@ -82,12 +82,24 @@ from .broker import (
     live,
     open_waiters,
     plain,
+    resolves_a_waiter,
     seed,
 )
 from .fold import Fold
-from .graph import StepInfo, event_classes, free_steps, is_final, own_attributes, run_step, steps_of
+from .graph import (
+    StepInfo,
+    StepSource,
+    event_classes,
+    free_steps,
+    is_final,
+    own_attributes,
+    run_step,
+    step_sources,
+    steps_of,
+)
 from .state import DictState, StateModel, StateWatch, TrackedStore, default_state, state_of, store_model
 from .version import check_engine, engine_version
+from .waiters import recognize_waiters
 
 __all__ = [
     "AddCollectedEvent",
@@ -123,6 +135,7 @@ __all__ = [
     "StepFunctionResult",
     "StepId",
     "StepInfo",
+    "StepSource",
     "StepWorkerFailed",
     "StepWorkerFunction",
     "StepWorkerOutput",
@@ -168,12 +181,15 @@ __all__ = [
     "own_attributes",
     "pick_highest_priority",
     "plain",
+    "recognize_waiters",
+    "resolves_a_waiter",
     "run_step",
     "seed",
     "snapshot_from_state",
     "snapshot_of",
     "state_from_snapshot",
     "state_of",
+    "step_sources",
     "steps_of",
     "store_model",
 ]

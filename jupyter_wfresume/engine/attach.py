@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from workflows.context.context import Context
 from workflows.context.context_types import SerializedContext
@@ -45,6 +45,8 @@ from workflows.workflow import Workflow
 from ..errors import EngineError
 from .state import TrackedStore
 
+T = TypeVar("T")
+
 
 class Port(Protocol):
     """One run as the engine sees it: each method stands where a plain adapter's would."""
@@ -54,6 +56,7 @@ class Port(Protocol):
 
     def attached(self, internal: AttachedInternal) -> None: ...
     def started(self, inner: ExternalRunAdapter) -> None: ...
+    def apart(self, make: Callable[[], T]) -> T: ...
     def opening(
         self, init_state: BrokerState, start_event: StartEvent | None
     ) -> tuple[BrokerState, StartEvent | None]: ...
@@ -172,7 +175,8 @@ class AttachedExternal(ExternalRunAdapter, SnapshottableAdapter, V2RuntimeCompat
     async def get_result(self) -> StopEvent:
         if self._outcome is None:
             inner = None if self._inner is None else self._inner.get_result()
-            self._outcome = asyncio.ensure_future(self._port.outcome(inner))
+            outcome = self._port.outcome(inner)
+            self._outcome = self._port.apart(lambda: asyncio.ensure_future(outcome))
         try:
             return await asyncio.shield(self._outcome)
         except asyncio.CancelledError:
@@ -263,7 +267,8 @@ class AttachedRuntime(BaseRuntimeDecorator):
         # A handler or sys.last_exc of an earlier life may hold the old queues.
         basic_runtime_of(workflow)._queues.pop(run_id, None)
         state, start = port.opening(init_state, start_event)
-        inner = super().run_workflow(run_id, workflow, state, start, None, serializer)
+        plain = super().run_workflow
+        inner = port.apart(lambda: plain(run_id, workflow, state, start, None, serializer))
         port.started(inner)
         return AttachedExternal(port, inner)
 

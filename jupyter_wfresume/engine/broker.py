@@ -12,6 +12,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from workflows.events import Event
 from workflows.runtime.types.internal_state import (
     BrokerState,
     InProgressState,
@@ -117,6 +118,15 @@ def is_busy(state: BrokerState) -> bool:
     """Whether anything can still move without help from outside."""
     return bool(state.deliveries) or any(
         worker.queue or worker.in_progress for worker in state.workers.values()
+    )
+
+
+def resolves_a_waiter(state: BrokerState, event: Event) -> bool:
+    """Whether some ``wait_for_event`` has got this very event."""
+    return any(
+        waiter.resolved_event is event
+        for worker in state.workers.values()
+        for waiter in worker.collected_waiters
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,6 +150,36 @@ _ENGINE_ATTRIBUTES = frozenset(
 def own_attributes(workflow: Workflow) -> dict[str, Any]:
     """What the user set on a workflow instance, without what the engine keeps there."""
     return {name: value for name, value in vars(workflow).items() if name not in _ENGINE_ATTRIBUTES}
+
+
+@dataclass(frozen=True)
+class StepSource:
+    """What a step's code is made of, besides what it names.
+
+    Args:
+        function: the function as it was written.
+        resources: factories of its resources.
+        events: event classes it takes and returns.
+    """
+
+    function: Callable[..., Any]
+    resources: tuple[Callable[..., Any], ...]
+    events: tuple[type, ...]
+
+
+def step_sources(workflow: Workflow) -> dict[str, StepSource]:
+    """The functions of a workflow's steps, with their resources and event classes."""
+    found: dict[str, StepSource] = {}
+    for name, function in workflow._get_steps().items():
+        config = function._step_config
+        factories = [getattr(one.resource, "_factory", None) for one in config.resources]
+        classes = [cls for cls in (*config.accepted_events, *config.return_types) if isinstance(cls, type)]
+        found[name] = StepSource(
+            function=getattr(function, "__func__", function),
+            resources=tuple(one for one in factories if one is not None),
+            events=tuple(cls for cls in classes if issubclass(cls, Event)),
+        )
+    return found
 
 
 def free_steps(workflow: Workflow) -> dict[str, Any]:

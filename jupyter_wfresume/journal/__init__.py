@@ -15,13 +15,14 @@ reduced before it, ``t`` the loop's time in seconds since the epoch:
 ``V``  a waiter's timeout
 ``N``  a tick that changes nothing
 ``B``  a change of the state made by the body
-``E``  a life ends: status, sentence, and for a finished run its last snapshot
+``E``  a life ends: status, sentence, seconds alive so far, and for a finished run its last snapshot
 =====  =====================================================================
 """
 
 from __future__ import annotations
 
 from .blobs import StoreBlobs
+from .evidence import Evidence, Proof, inputs_of
 from .headers import dump as dump_header
 from .headers import load as load_header
 from .log import FORMAT, Journal, history
@@ -32,10 +33,12 @@ from .ticks import FindClass, Record, TickReader, TickWriter, Unkept
 
 __all__ = [
     "FORMAT",
+    "Evidence",
     "Final",
     "FindClass",
     "Journal",
     "LostValue",
+    "Proof",
     "Question",
     "Questions",
     "Record",
@@ -50,6 +53,7 @@ __all__ = [
     "dump_header",
     "final",
     "history",
+    "inputs_of",
     "load_header",
     "overwrite",
     "restore",

@@ -13,6 +13,7 @@ from ..engine import (
     StepWorkerResult,
     TickStepResult,
     open_waiters,
+    resolves_a_waiter,
 )
 
 
@@ -65,11 +66,11 @@ class Questions:
 
         Args:
             event: the event.
-            state: the state before the event was reduced.
+            state: the state after the event was reduced.
         """
         if not isinstance(event, HumanResponseEvent):
             return
-        if any(type(event) is waiter.waiting_for_event for _, waiter in open_waiters(state)):
+        if resolves_a_waiter(state, event):
             return
         unlinked = next((q for q in self._asked if not q.waiter_id), None)
         if unlinked is not None:

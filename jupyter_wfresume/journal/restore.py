@@ -18,6 +18,7 @@ from ..engine import (
     Workflow,
     executions,
     find_execution,
+    open_waiters,
     state_from_snapshot,
 )
 from ..errors import DamagedError, JournalError
@@ -147,12 +148,15 @@ class _Restorer:
 
     def _one(self, number: int, record: Record) -> None:
         kind = record["k"]
+        if kind == "L":
+            # Before the stamp moves on: the time between two lives does not count.
+            self._life(record)
         if "t" in record:
             self.out.last_stamp = record["t"]
         if kind == "L":
-            self._life(record)
-        elif kind == "E":
             pass
+        elif kind == "E":
+            self.fold.holder.state.elapsed_alive = record.get("el", self.fold.holder.state.elapsed_alive)
         elif kind == "B":
             self._patch(record["st"])
         elif kind == "F":
@@ -209,9 +213,8 @@ class _Restorer:
                 self._forget(tick.emission.invocation_id, tick.emission.index)
         if record.get("o") == "body":
             self.out.body_sends.append(event)
-        self.fold.advance(record["q"])
-        self.out.questions.event(event, self.fold.holder.state)
         self.fold.apply(tick, record["q"], record["t"])
+        self.out.questions.event(event, self.fold.holder.state)
 
     def _keep_refs(self, number: int, events: list[Event], first: int = 0, sends: bool = False) -> None:
         for offset, event in enumerate(events):
@@ -313,8 +316,10 @@ class _Restorer:
             if any(other in running for other in others):
                 self.out.overlaps.append(f"{path} ({finished})")
         end = self._now_driven(self.out.last_stamp)
+        still_open = {(str(step_id), waiter.waiter_id) for step_id, waiter in open_waiters(state)}
         for (step, waiter_id), (added, timeout) in self._added_at.items():
-            self.out.waiters.append(Waiter(step, waiter_id, timeout, max(0.0, end - added)))
+            if (step, waiter_id) in still_open:
+                self.out.waiters.append(Waiter(step, waiter_id, timeout, max(0.0, end - added)))
         live = {id(event) for event in _events_in(state)}
         self.out.refs = {key: value for key, value in self.out.refs.items() if key in live}
         self.out.lost = {key: value for key, value in self.out.lost.items() if key in live}

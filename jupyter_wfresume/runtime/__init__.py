@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .drive import Beginning, Drive
-from .flights import CURRENT, Flight, Flights, StepInterrupt
+from .flights import CURRENT, Flight, Flights, StepInterrupt, apart
 from .hooks import Hooks
 from .worker import Workers
 
-__all__ = ["CURRENT", "Beginning", "Drive", "Flight", "Flights", "Hooks", "StepInterrupt", "Workers"]
+__all__ = ["CURRENT", "Beginning", "Drive", "Flight", "Flights", "Hooks", "StepInterrupt", "Workers", "apart"]

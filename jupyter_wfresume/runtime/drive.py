@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,9 +44,10 @@ from ..engine import (
 )
 from ..errors import CannotKeepError
 from ..journal import Journal, Questions, Record, Restored
-from .flights import Flight, Flights
+from .flights import Flight, Flights, T, apart
 from .hooks import Clock, Hooks
 from .mailbox import Mailbox
+from .offspring import watch
 from .progress import Progress, Standing
 from .recorder import Recorder, result_events
 from .tasks import Tasks
@@ -67,6 +68,8 @@ class Beginning:
         opening: members of the opening record of a new run.
         previous_beat: the last sign of the life before, seconds since the epoch, or None.
         timeout_s: replaces the workflow's own budget; None keeps it, inf removes it.
+        codes: digest of each step's code as it is now.
+        written_codes: node of those with what they are made of.
     """
 
     restored: Restored | None
@@ -74,6 +77,8 @@ class Beginning:
     opening: Record
     previous_beat: float | None
     timeout_s: float | None
+    codes: Mapping[str, str]
+    written_codes: Any
 
 
 class Drive:
@@ -119,6 +124,7 @@ class Drive:
         self.internal: AttachedInternal | None = None
         self.inner: Any = None
         self.loop: asyncio.AbstractEventLoop | None = None
+        self._release: Callable[[], None] = lambda: None
 
     def _compose(self, journal: Journal, indexes: dict[str, dict[str, int]]) -> None:
         hooks, restored = self._hooks, self._beginning.restored
@@ -128,7 +134,6 @@ class Drive:
             self.holder,
             self.flights,
             journal.store_blobs,
-            self.questions,
             self._carried,
             [] if restored is None else restored.body_sends,
         )
@@ -171,6 +176,16 @@ class Drive:
         """The engine started the loop."""
         self.inner = inner
         self.loop = asyncio.get_running_loop()
+        self._release = watch(self.loop)
+
+    def apart(self, make: Callable[[], T]) -> T:
+        """Call something that starts tasks of the run, not of the execution that may be calling."""
+        return apart(make)
+
+    def left(self) -> None:
+        """Nothing of the run is executing any more."""
+        release, self._release = self._release, lambda: None
+        release()
 
     def is_recorded(self) -> bool:
         """This run is executed, not answered from the record."""
@@ -194,7 +209,12 @@ class Drive:
             state = seed(restored.state, self.holder)
             if not restored.started:
                 start = start_event
-        self.recorder.append({"k": "L", "t": now, "prev": self._beginning.previous_beat})
+        self.recorder.append({
+                "k": "L",
+                "t": now,
+                "prev": self._beginning.previous_beat,
+                "code": self._beginning.written_codes,
+            })
         for lost in self._watch.begin(self.store):
             key = ".".join(str(part) for part in lost.path)[2:]
             self._hooks.warn(
@@ -231,6 +251,20 @@ class Drive:
             return self.holder.state
         restored = self._beginning.restored
         return None if restored is None else restored.state
+
+    def alive_s(self, now: float) -> float:
+        """Seconds the run has been alive over all lives; waiting for a person is not counted.
+
+        Args:
+            now: seconds since the epoch.
+        """
+        state = self.known_state()
+        if state is None:
+            return 0.0
+        since = state.last_alive_stamp
+        if not self._begun or self._mailbox.is_idle or since is None:
+            return state.elapsed_alive
+        return state.elapsed_alive + max(0.0, now - since)
 
     # -- ticks ------------------------------------------------------------
 
@@ -292,7 +326,7 @@ class Drive:
         await self.inner.send_event(tick)
 
     def _on_event(self, tick: TickAddEvent) -> None:
-        if not self._mailbox.came_from_outside(tick) and tick.emission is not None:
+        if not self._mailbox.came_from_outside(tick):
             return
         if not self.state.is_running:
             # The event ended the run (it was sent to a step that cannot take
@@ -300,6 +334,7 @@ class Drive:
             self.over = True
             return
         self.recorder.other(tick, self.state.journal_seq - 1, self._clock.now, self._mailbox.about(tick))
+        self.questions.event(tick.event, self.state)
 
     def _on_result(self, tick: TickStepResult) -> None:
         flight = self.flights.get(tick.invocation_id)
@@ -308,7 +343,7 @@ class Drive:
         stop = next((e for e in result_events(tick) if isinstance(e, StopEvent)), None)
         final = not self.state.is_running and stop is None
         record = self.recorder.result(tick, flight, self.state.journal_seq - 1, self._clock.now, final)
-        self.progress.recorded(record)
+        self.progress.recorded(record, self._beginning.codes.get(flight.step, ""))
         self.questions.result(tick, self._clock.now)
         self._note_waiters(tick.result, flight)
         self._carried.pop(flight.work_item_id, None)
@@ -375,6 +410,10 @@ class Drive:
     def _draining(self, flight: Flight) -> None:
         self.held_back = self.held_back or flight
         self._hooks.changed()
+
+    def content(self, path: tuple[Any, ...]) -> str | None:
+        """Digest of the state at a path, or None where it cannot be compared."""
+        return self._watch.content(path)
 
     def waits(self) -> bool:
         """Whether somebody outside can move the run: a waiter, or a question."""

@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from ..engine import Event, StepWorkerFailed
+
+T = TypeVar("T")
 
 
 class StepInterrupt(BaseException):
@@ -40,7 +42,11 @@ class Flight:
         seen: digest of what it read at each path before it wrote there, or None
             where that cannot be compared.
         published: what it put into the stream.
+        source: the execution of an earlier run that answers it: run, record, the
+            seconds it took, digest of its code; None where it is executed.
         alone: it runs again only to make an input that was not kept.
+        children: tasks and calls in threads that it started beside itself.
+        told: what of it was cancelled.
     """
 
     invocation_id: str
@@ -61,9 +67,12 @@ class Flight:
     writes: set[tuple[Any, ...]] = field(default_factory=set)
     seen: dict[tuple[Any, ...], str | None] = field(default_factory=dict)
     published: list[Event] = field(default_factory=list)
+    source: tuple[str, int, float, str] | None = None
     nested: dict[str, int] = field(default_factory=dict)
     task: asyncio.Task[Any] | None = None
     thread: asyncio.Task[Any] | None = None
+    children: set[asyncio.Future[Any]] = field(default_factory=set)
+    told: set[asyncio.Future[Any]] = field(default_factory=set)
 
     @property
     def label(self) -> str:
@@ -73,12 +82,28 @@ class Flight:
     @property
     def finished(self) -> bool:
         """Nothing of it runs any more."""
-        task_done = self.task is None or self.task.done()
-        return task_done and (self.thread is None or self.thread.done())
+        return not self.running()
+
+    def running(self) -> set[asyncio.Future[Any]]:
+        """What of it still runs: itself, then what it left behind, unless its result is on record."""
+        parts = (self.task, self.thread)
+        own: set[asyncio.Future[Any]] = {part for part in parts if part is not None and not part.done()}
+        if own or self.recorded:
+            return own
+        return {child for child in self.children if not child.done()}
 
 
 CURRENT: ContextVar[Flight | None] = ContextVar("wfresume_execution", default=None)
 """The execution that the running code belongs to."""
+
+
+def apart(make: Callable[[], T]) -> T:
+    """Call something of ours that belongs to no execution, although one may be calling."""
+    token = CURRENT.set(None)
+    try:
+        return make()
+    finally:
+        CURRENT.reset(token)
 
 
 class Flights:
@@ -154,11 +179,13 @@ class Flights:
         return True
 
     def cancel_all(self) -> None:
-        """Cancel every execution that can be cancelled."""
+        """Cancel every execution that can be cancelled, and what it left running; each task once."""
         for flight in self.unfinished():
             stoppable = flight.dead or not (flight.sync and flight.began)
-            if flight.task is not None and not flight.task.done() and stoppable:
-                flight.task.cancel()
+            for one in flight.running() - flight.told:
+                if isinstance(one, asyncio.Task) and one is not flight.thread and stoppable:
+                    flight.told.add(one)
+                    one.cancel()
 
     async def wait_finished(self, naming_after_s: float, name: Callable[[list[Flight]], None]) -> None:
         """Wait until nothing runs any more, naming what takes long.
@@ -169,9 +196,9 @@ class Flights:
         """
         named = False
         while True:
-            tasks = {
-                t for f in self.unfinished() for t in (f.task, f.thread) if t is not None and not t.done()
-            }
+            # What an execution left running is cancelled once the execution itself has ended.
+            self.cancel_all()
+            tasks = {one for flight in self.unfinished() for one in flight.running()}
             if not tasks:
                 break
             done, _ = await asyncio.wait(tasks, timeout=naming_after_s, return_when=asyncio.FIRST_COMPLETED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from ..engine import StopEvent
+from ..engine import StepWorkerOutput, StopEvent
 from ..journal import FindClass
 from .flights import Flight
 
@@ -20,6 +20,8 @@ class Hooks:
         idle: called when nothing can move without help, and when it can again.
         warn: told of what a user should know, one sentence each.
         supply: fills inputs that were not kept.
+        reuse: the recorded output of an earlier run's execution that is right for
+            this one, or None.
         cut_off: told when an execution will not finish.
         conclude: waits for the engine's result and decides how the run ended.
         given_up: called when the body stops waiting for the handler.
@@ -31,6 +33,7 @@ class Hooks:
     idle: Callable[[bool], None]
     warn: Callable[[str], None]
     supply: Callable[[Flight], Awaitable[None]]
+    reuse: Callable[[Flight], Awaitable[list[StepWorkerOutput] | None]]
     cut_off: Callable[[Flight, BaseException], None]
     conclude: Callable[[Awaitable[StopEvent]], Awaitable[StopEvent]]
     given_up: Callable[[], None]

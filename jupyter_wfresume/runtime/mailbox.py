@@ -21,7 +21,7 @@ from ..engine import (
     find_execution,
 )
 from ..errors import CannotKeepError
-from ..journal import Questions, Record, StoreBlobs
+from ..journal import Record, StoreBlobs
 from .flights import CURRENT, Flights
 from .hooks import Clock, Hooks
 
@@ -41,7 +41,6 @@ class Mailbox:
         holder: the live state.
         flights: the executions under way.
         blobs: where large values go.
-        questions: what was asked.
         carried: by work item, what its dead forerunner had sent already.
         body_sends: what the body sent unprompted in earlier lives.
     """
@@ -53,7 +52,6 @@ class Mailbox:
         holder: Holder,
         flights: Flights,
         blobs: StoreBlobs,
-        questions: Questions,
         carried: dict[str, dict[int, Event]],
         body_sends: list[Event],
     ) -> None:
@@ -62,10 +60,9 @@ class Mailbox:
         self._holder = holder
         self._flights = flights
         self._blobs = blobs
-        self._questions = questions
         self._carried = carried
         self._earlier_body_sends = body_sends
-        self._external: dict[int, WorkflowTick] = {}
+        self._external: set[EmissionKey] = set()
         self._backlog: deque[WorkflowTick] = deque()
         self._origin: dict[int, str] = {}
         self._different: set[EmissionKey] = set()
@@ -89,17 +86,20 @@ class Mailbox:
             if not isinstance(result, WaitResultTick):
                 return result
             tick = result.tick
-        self._clock.refresh(time.time())
+            if isinstance(tick, TickSessionStart) and not self.is_idle:
+                # Something came first; now that executions are under way, a
+                # session start would take them back into their queues.
+                return await self.receive(inner)
         if self.is_idle and not isinstance(tick, TickSessionStart):
             # Time spent waiting for a person is no time alive: a session
             # start forgives it, and rewinds nothing as nothing is under way.
+            # The loop stands still now; otherwise it may be between a tick and
+            # what it implies, and the clock is not moved here.
+            self._clock.refresh(time.time())
             self._backlog.appendleft(tick)
             tick = TickSessionStart(stamped_at=self._clock.now)
-        elif getattr(tick, "stamped_at", 0.0) is None:
-            tick = tick.model_copy(update={"stamped_at": self._clock.now})
-        if isinstance(tick, TickAddEvent):
-            self._questions.event(tick.event, self._holder.state)
-        self._external[id(tick)] = tick
+        if isinstance(tick, TickAddEvent) and tick.emission is not None:
+            self._external.add(tick.emission)
         self.set_idle(False)
         return WaitResultTick(tick=tick)
 
@@ -109,9 +109,14 @@ class Mailbox:
             self.is_idle = idle
             self._hooks.idle(idle)
 
-    def came_from_outside(self, tick: WorkflowTick) -> bool:
-        """Whether a tick came through the mailbox; asked once for each."""
-        return self._external.pop(id(tick), None) is not None
+    def came_from_outside(self, tick: TickAddEvent) -> bool:
+        """Whether an event came through the mailbox or began the run; asked once for each."""
+        if tick.emission is None:
+            return True
+        if tick.emission in self._external:
+            self._external.remove(tick.emission)
+            return True
+        return False
 
     def about(self, tick: TickAddEvent) -> Record:
         """What a record says of an event from outside beside the event itself."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -52,6 +52,7 @@ class Progress:
         self.steps = steps
         self.counts = {info.name: StepCount() for info in steps}
         self.saved_s = 0.0
+        self.versions: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     @property
     def saved(self) -> int:
@@ -63,20 +64,37 @@ class Progress:
         """Executions finished over all lives."""
         return self.saved + sum(len(count.done) for count in self.counts.values())
 
-    def restored(self, record: Record) -> None:
-        """An earlier life finished an execution."""
+    def restored(self, record: Record, code: str) -> None:
+        """An earlier life finished an execution.
+
+        Args:
+            record: of its result.
+            code: digest of the step's code then.
+        """
         count = self.counts.setdefault(record["s"], StepCount())
         if _finishes(record) and record["i"] not in count.restored:
             count.restored.add(record["i"])
-            count.recent.append(record["d"])
-            self.saved_s += record["d"]
+            self.versions[record["s"]][record.get("uc", code)] += 1
+            seconds = float(record["ud"] if "ud" in record else record["d"])
+            count.recent.append(seconds)
+            self.saved_s += seconds
 
-    def recorded(self, record: Record) -> None:
-        """This life recorded a result."""
+    def recorded(self, record: Record, code: str) -> None:
+        """This life recorded a result.
+
+        Args:
+            record: the result.
+            code: digest of the step's code now.
+        """
         count = self.counts.setdefault(record["s"], StepCount())
         if record["k"] == "F":
             count.failed.add(record["i"])
+        elif "u" in record:
+            self.versions[record["s"]][record["uc"]] += 1
+            count.restored.add(record["i"])
+            self.saved_s += record["ud"]
         elif _finishes(record):
+            self.versions[record["s"]][code] += 1
             count.done.add(record["i"])
             count.recent.append(record["d"])
 
@@ -89,10 +107,26 @@ class Progress:
             state: the live state.
             standing: of a step's execution that the state holds as dispatched.
         """
-        return tuple(self._view(info, state, standing) for info in self.steps)
+        coming = self._coming(state)
+        return tuple(self._view(info, state, standing, coming[info.name]) for info in self.steps)
+
+    def _coming(self, state: LiveBrokerState) -> Counter[str]:
+        """By step, events on their way to it that the loop has not queued yet."""
+        found: Counter[str] = Counter()
+        for delivery in state.deliveries.values():
+            for info in self.steps:
+                if delivery.step_id is not None:
+                    found[info.name] += delivery.step_id == StepId.root(info.name)
+                elif type(delivery.event) in info.accepts and not info.joins:
+                    found[info.name] += 1
+        return found
 
     def _view(
-        self, info: StepInfo, state: LiveBrokerState, standing: Callable[[str, InProgressState], Standing]
+        self,
+        info: StepInfo,
+        state: LiveBrokerState,
+        standing: Callable[[str, InProgressState], Standing],
+        coming: int,
     ) -> StepView:
         count = self.counts[info.name]
         worker = state.workers.get(StepId.root(info.name))
@@ -101,7 +135,7 @@ class Progress:
         stand = Counter(standing(info.name, one) for one in under_way)
         failed = len(count.failed) + stand["failed"]
         running = stand["running"]
-        queued = len(queue) + stand["queued"]
+        queued = len(queue) + stand["queued"] + coming
         done, restored = len(count.done), len(count.restored)
         note = ""
         if info.joins and worker is not None and not (done or restored or running):

@@ -111,8 +111,13 @@ class Recorder:
 
     def _what_it_saw(self, record: Record, flight: Flight) -> None:
         """What another run has to see alike to be answered from this record."""
+        if flight.source is not None:
+            run_id, number, seconds, code = flight.source
+            record.update({"u": [run_id, number], "ud": seconds, "uc": code})
         if flight.seen:
             record["rd"] = [[list(path), seen] for path, seen in flight.seen.items()]
+        if flight.writes:
+            record["wr"] = [list(path) for path in flight.writes]
         if len(flight.published) > STREAM_KEPT:
             record["p"] = None
         elif flight.published:

@@ -124,6 +124,9 @@ class Tasks:
     async def _gated(self, flight: Flight, one: PendingWorker) -> Any:
         try:
             if not self._flights.gate.is_set():
+                # The gate may have closed since it was dispatched.
+                flight.gated = True
+                self._flights.poke()
                 await self._flights.gate.wait()
                 flight.gated = False
         except asyncio.CancelledError:

@@ -38,9 +38,10 @@ class Watch:
             at = self._path(path)
             flight.reads.add(at)
             if at not in flight.seen and not any(_meet(at, written) for written in flight.writes):
-                flight.seen[at] = self._content(at)
+                flight.seen[at] = self.content(at)
 
-    def _content(self, path: Path) -> str | None:
+    def content(self, path: Path) -> str | None:
+        """Digest of the state at a path, or None where it cannot be compared."""
         value: Any = self._store.model
         try:
             if path:
@@ -57,6 +58,11 @@ class Watch:
 
     def edited(self, before: StateModel, after: StateModel) -> None:
         """The running execution, or the body, edited the state in a block."""
+        flight = CURRENT.get()
+        if flight is not None:
+            # The block saw the whole state; telling whether another run's is
+            # the same would cost more than the block itself.
+            flight.seen.setdefault((), None)
         for path in changed_paths(before, after):
             self._add(path)
 

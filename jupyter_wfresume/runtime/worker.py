@@ -103,6 +103,9 @@ class Workers:
             found[1].received |= self._carried.get(flight.work_item_id, {}).keys()
         await self._hooks.supply(flight)
         flight.began = time.time()
+        reused = await self._hooks.reuse(flight)
+        if reused is not None:
+            return reused
         token = CURRENT.set(flight)
         try:
             output = await self.execute(flight, call)

@@ -12,6 +12,7 @@ from ..engine import (
     Port,
     StartEvent,
     StateModel,
+    StepWorkerOutput,
     Workflow,
     default_state,
     engine_version,
@@ -22,6 +23,7 @@ from ..engine import (
 from ..errors import CannotKeepError, JournalError, WfresumeError
 from ..journal import (
     FORMAT,
+    Final,
     FindClass,
     Journal,
     Record,
@@ -33,10 +35,12 @@ from ..journal import (
 )
 from ..plan import Plan
 from ..records import Lease, RunHeader
-from ..runtime import Beginning, Drive, Hooks
+from ..runtime import Beginning, Drive, Flight, Hooks
 from . import words
+from .codes import Codes
 from .life import Life
 from .recorded import Recorded
+from .reuse import Reuse
 from .supply import Supply
 
 if TYPE_CHECKING:
@@ -52,6 +56,33 @@ class _Found:
     damage: str
 
 
+@dataclass(frozen=True)
+class Decided:
+    """A call, and what was decided for it.
+
+    Args:
+        workflow: the instance.
+        ctx: the context passed or made for the call.
+        start_event: the start event of the call.
+        codes: the code of the workflow's steps.
+        header: of a new run, or of the one found.
+        plan: what the call does.
+        lease: the right to write.
+        parent: the life whose step runs this run, or None.
+        reuse: answers executions of a new run from earlier ones, or None.
+    """
+
+    workflow: Workflow
+    ctx: Context[Any]
+    start_event: StartEvent | None
+    codes: Codes
+    header: RunHeader
+    plan: Plan
+    lease: Lease
+    parent: Life | None
+    reuse: Reuse | None
+
+
 def finder(workflow: Workflow) -> FindClass:
     """Finds a class among the workflow's own events, which a re-run cell may have made anew."""
     classes = event_classes(workflow)
@@ -62,27 +93,12 @@ def finder(workflow: Workflow) -> FindClass:
     return find
 
 
-def begin(
-    session: Session,
-    workflow: Workflow,
-    ctx: Context[Any],
-    start_event: StartEvent | None,
-    header: RunHeader,
-    plan: Plan,
-    lease: Lease,
-    parent: Life | None,
-) -> tuple[Port, Life | None]:
+def begin(session: Session, call: Decided) -> tuple[Port, Life | None]:
     """Make the port of a run.
 
     Args:
         session: the cell.
-        workflow: the instance.
-        ctx: the context passed or made for the call.
-        start_event: the start event of the call.
-        header: of a new run, or of the one found.
-        plan: what the call does.
-        lease: the right to write.
-        parent: the life whose step runs this run, or None.
+        call: the call and what was decided for it.
 
     Returns:
         The port; and the life, where there is one.
@@ -90,112 +106,216 @@ def begin(
     Raises:
         WfresumeError: the run cannot go on; the sentence says why and how.
     """
-    blobs = StoreBlobs(session.store)
-    find = finder(workflow)
-    model = _own_model(workflow, ctx, blobs, find)
-    if plan.action == "recorded":
-        records = history(session.store, header.run_id).records
-        ended = final(records, blobs, find, model) if records else None
-        if ended is not None:
-            return _recorded(session, workflow, header, ended, parent), None
-    found = _find(session, workflow, start_event, header, plan, lease, blobs, model)
-    life = _life(session, workflow, header, plan, found, parent)
-    drive = _drive(session, workflow, ctx, start_event, life, found, lease, model, find)
-    life.drive = drive
-    for record in found.records:
-        if record["k"] in "RF":
-            drive.progress.restored(record)
-    if found.restored is not None and found.restored.stop is not None:
-        # The process died between its last result and the record of its end.
-        drive.stop_ref = found.restored.stop
-        life.close("done")
-        ended = final(history(session.store, header.run_id).records, blobs, find, model)
-        return _recorded(session, workflow, life.header, ended, parent), None
-    if found.restored is not None:
-        life.headline = f"resumed at {words.counted(life.view().steps)} · {life.headline}"
-    if found.damage:
-        life.warn(found.damage)
-    for event, _, said in () if found.restored is None else found.restored.lost.values():
-        life.warn(
-            f"{type(event).__name__}{said[2]} ({said[3]}) was not kept: the execution that made it runs again"
+    return _Beginner(session, call).begin()
+
+
+class _Beginner:
+    def __init__(self, session: Session, call: Decided) -> None:
+        self._session = session
+        self._call = call
+        self._header = call.header
+        self._blobs = StoreBlobs(session.store)
+        self._find = finder(call.workflow)
+        self._model = self._own_model()
+
+    def begin(self) -> tuple[Port, Life | None]:
+        call = self._call
+        if call.plan.action == "recorded":
+            ended = self._ended()
+            if ended is not None:
+                return self._recorded(ended), None
+        found = self._found()
+        life = self._life(found)
+        drive = life.drive = self._drive(life, found)
+        self._count(drive, found)
+        if found.restored is not None and found.restored.stop is not None:
+            # The process died between its last result and the record of its end.
+            drive.stop_ref = found.restored.stop
+            life.close("done")
+            ended = self._ended()
+            if ended is not None:
+                return self._recorded(ended), None
+        self._say(life, found)
+        self._session.store.put_run(
+            self._header.run_id, life.header_now(time.monotonic()), lease=call.lease
         )
-    for shared in [] if found.restored is None else found.restored.overlaps:
-        life.warn(
-            f"state {shared} also holds what an execution wrote that did not finish: it may count twice"
+        return drive, life
+
+    def _ended(self) -> Final | None:
+        records = history(self._session.store, self._header.run_id).records
+        return final(records, self._blobs, self._find, self._model) if records else None
+
+    def _own_model(self) -> StateModel:
+        """The state to begin with: a copy by our codec, so that both lives begin with the same."""
+        given = state_of(self._call.ctx)
+        if given is None:
+            return default_state(self._call.workflow)
+        try:
+            copy = decode(encode(given, self._blobs, self._find), self._blobs, self._find)
+        except CannotKeepError:
+            return given
+        assert isinstance(copy, StateModel)
+        return copy
+
+    def _recorded(self, ended: Final) -> Recorded:
+        header = self._header
+        if self._call.parent is None:
+            age = words.ago(time.time() - header.updated)
+            kept = f"; {self._call.plan.why}" if self._call.plan.why else ""
+            self._session.tell(
+                f"{header.name}: recorded result of run {words.short(header.run_id)}, "
+                f"{age} old{self._elsewhere()}{kept}; no step is executed (--fresh runs it again)"
+            )
+        return Recorded(self._call.workflow, header.engine_run_id, ended)
+
+    def _elsewhere(self) -> str:
+        here, there = self._session.notebook, self._header.notebook
+        return f", made by {there}" if here and there and here != there else ""
+
+    def _found(self) -> _Found:
+        header, store = self._header, self._session.store
+        if self._call.plan.action == "new":
+            return _Found([], None, "")
+        read = history(store, header.run_id)
+        damage = ""
+        written = int(header.extra.get("records", 0))
+        if read.damage is None and len(read.records) < written:
+            damage = (
+                f"{written - len(read.records)} records at the end of run {words.short(header.run_id)} "
+                "are missing: what they held runs again"
+            )
+        if read.damage is not None:
+            lost = store.cut(header.run_id, len(read.records), lease=self._call.lease)
+            from_there = f"{lost} record{'' if lost == 1 else 's'} from there on were dropped and run again"
+            damage = f"{read.damage}; {from_there}"
+        if not read.records:
+            return _Found([], None, damage)
+        _check_engine(header, read.records[0])
+        return _Found(read.records, self._restored(read.records), damage)
+
+    def _restored(self, records: list[Record]) -> Restored:
+        call = self._call
+        try:
+            return restore(
+                call.workflow,
+                self._header.engine_run_id,
+                records,
+                self._blobs,
+                self._find,
+                call.start_event,
+                self._model,
+            )
+        except JournalError as error:
+            raise _refusal(self._header, error) from error
+
+    def _life(self, found: _Found) -> Life:
+        header, session = self._header, self._session
+        headline = ""
+        if found.restored is not None:
+            in_flight = [f"{step}[{i}]" for step, i in found.restored.in_flight]
+            headline = words.how_it_ended(header, in_flight, session.previous_beat)
+        began = replace(
+            header,
+            status="running",
+            lives=header.lives + 1,
+            sentence="",
+            error=None,
+            cell=session.cell or header.cell,
+            notebook=session.notebook or header.notebook,
+            notes=() if found.restored is None else header.notes,
+            extra={key: value for key, value in header.extra.items() if key != "died"},
         )
-    if parent is None:
-        _tell(session, life, plan, found)
-    session.store.put_run(header.run_id, life.header_now(time.monotonic()), lease=lease)
-    return drive, life
+        return Life(session, self._call.workflow, began, headline, self._call.parent)
 
-
-def _own_model(workflow: Workflow, ctx: Context[Any], blobs: StoreBlobs, find: FindClass) -> StateModel:
-    """The state to begin with: a copy by our codec, so that both lives begin with the same."""
-    given = state_of(ctx)
-    if given is None:
-        return default_state(workflow)
-    try:
-        copy = decode(encode(given, blobs, find), blobs, find)
-    except CannotKeepError:
-        return given
-    assert isinstance(copy, StateModel)
-    return copy
-
-
-def _recorded(
-    session: Session, workflow: Workflow, header: RunHeader, ended: Any, parent: Life | None
-) -> Recorded:
-    if parent is None:
-        age = words.ago(time.time() - header.updated)
-        elsewhere = _elsewhere(session, header)
-        session.tell(
-            f"{header.name}: recorded result of run {words.short(header.run_id)}, {age} old{elsewhere}; "
-            "no step is executed (--fresh runs it again)"
+    def _drive(self, life: Life, found: _Found) -> Drive:
+        call, session = self._call, self._session
+        journal = Journal(session.store, self._header.run_id, call.lease, len(found.records))
+        supply = Supply(call.workflow, found.records, found.restored, self._blobs, self._find)
+        beginning = Beginning(
+            restored=found.restored,
+            model=self._model,
+            opening={} if found.records else self._opening(life),
+            previous_beat=session.previous_beat,
+            timeout_s=session.options.timeout_s if call.parent is None else None,
+            codes=call.codes.digests,
+            written_codes=encode(call.codes.written(), self._blobs),
         )
-    return Recorded(workflow, header.engine_run_id, ended)
-
-
-def _elsewhere(session: Session, header: RunHeader) -> str:
-    if session.notebook and header.notebook and session.notebook != header.notebook:
-        return f", made by {header.notebook}"
-    return ""
-
-
-def _find(
-    session: Session,
-    workflow: Workflow,
-    start_event: StartEvent | None,
-    header: RunHeader,
-    plan: Plan,
-    lease: Lease,
-    blobs: StoreBlobs,
-    model: StateModel,
-) -> _Found:
-    if plan.action == "new":
-        return _Found([], None, "")
-    read = history(session.store, header.run_id)
-    damage = ""
-    written = int(header.extra.get("records", 0))
-    if read.damage is None and len(read.records) < written:
-        damage = (
-            f"{written - len(read.records)} records at the end of run {words.short(header.run_id)} "
-            "are missing: what they held runs again"
+        hooks = Hooks(
+            header=life.header_bytes,
+            changed=life.changed,
+            idle=life.idle,
+            warn=life.warn,
+            supply=supply.fill,
+            reuse=_nothing if call.reuse is None else call.reuse.answer,
+            cut_off=life.cut_off,
+            conclude=life.conclude,
+            given_up=life.given_up,
+            find_class=self._find,
         )
-    if read.damage is not None:
-        lost = session.store.cut(header.run_id, len(read.records), lease=lease)
-        damage = (
-            f"{read.damage}; {lost} record{'' if lost == 1 else 's'} from there on were dropped and run again"
-        )
-    if not read.records:
-        return _Found([], None, damage)
-    _check_engine(header, read.records[0])
-    try:
-        restored = restore(
-            workflow, header.engine_run_id, read.records, blobs, finder(workflow), start_event, model
-        )
-    except JournalError as error:
-        raise _refusal(header, error) from error
-    return _Found(read.records, restored, damage)
+        drive = Drive(call.workflow, self._header.engine_run_id, journal, beginning, hooks)
+        if call.reuse is not None:
+            call.reuse.drive = drive
+            life.reuse = call.reuse
+        return drive
+
+    def _opening(self, life: Life) -> Record:
+        call = self._call
+        record: Record = {"v": FORMAT, "engine": engine_version()}
+        snapshot = snapshot_of(call.ctx)
+        if snapshot is not None:
+            record["snap"] = encode(snapshot, self._blobs, self._find)
+        try:
+            record["state"] = encode(self._model, self._blobs, self._find)
+        except CannotKeepError as error:
+            life.notes.append(
+                f"the state passed with ctx= cannot be kept at {error.path} ({error.type_name}): "
+                "a resume takes it from the cell again"
+            )
+        if call.start_event is not None:
+            try:
+                record["start"] = encode(call.start_event, self._blobs, self._find)
+            except CannotKeepError as error:
+                life.notes.append(
+                    f"{type(call.start_event).__name__}{error.path} ({error.type_name}) cannot be kept "
+                    f"({error.reason}): a resume takes it from the cell again"
+                )
+        return record
+
+    def _count(self, drive: Drive, found: _Found) -> None:
+        codes: dict[str, str] = {}
+        reader = Supply.reader(self._blobs, self._find)
+        for record in found.records:
+            if record["k"] == "L" and "code" in record:
+                codes = {step: code for step, (code, _) in reader.value(record["code"]).items()}
+            elif record["k"] in "RF":
+                drive.progress.restored(record, codes.get(record["s"], ""))
+
+    def _say(self, life: Life, found: _Found) -> None:
+        """What is said before work starts, in one line, and what is kept in sight."""
+        call, header = self._call, self._header
+        short, why = words.short(header.run_id), call.plan.why
+        if found.restored is not None:
+            counted = words.counted(life.view().steps)
+            ended = life.headline
+            life.headline = f"resumed at {counted} · {ended}"
+            said = f"resumes run {short} at {counted} executions; {why or ended}{self._elsewhere()}"
+        else:
+            known = "" if call.reuse is None else words.known(call.reuse.evidence.count)
+            parts = [part for part in (why, known) if part]
+            more = f" ({'; '.join(parts)})" if parts else ""
+            said = f"new run {short}{more}"
+        if call.parent is None:
+            self._session.tell(f"{header.name}: {said}")
+        if found.damage:
+            life.warn(found.damage)
+        for event, _, lost in () if found.restored is None else found.restored.lost.values():
+            life.warn(
+                f"{type(event).__name__}{lost[2]} ({lost[3]}) was not kept: the execution that made it runs again"
+            )
+        for shared in [] if found.restored is None else found.restored.overlaps:
+            life.warn(
+                f"state {shared} also holds what an execution wrote that did not finish: it may count twice"
+            )
 
 
 def _check_engine(header: RunHeader, opening: Record) -> None:
@@ -218,110 +338,6 @@ def _refusal(header: RunHeader, error: JournalError) -> WfresumeError:
     )
 
 
-def _life(
-    session: Session,
-    workflow: Workflow,
-    header: RunHeader,
-    plan: Plan,
-    found: _Found,
-    parent: Life | None,
-) -> Life:
-    headline = ""
-    if found.restored is not None:
-        headline = _why(session, header, found)
-    began = replace(
-        header,
-        status="running",
-        lives=header.lives + 1,
-        sentence="",
-        error=None,
-        cell=session.cell or header.cell,
-        notebook=session.notebook or header.notebook,
-        notes=() if found.restored is None else header.notes,
-        extra={key: value for key, value in header.extra.items() if key != "died"},
-    )
-    return Life(session, workflow, began, headline, parent)
-
-
-def _why(session: Session, header: RunHeader, found: _Found) -> str:
-    in_flight = [] if found.restored is None else [f"{step}[{i}]" for step, i in found.restored.in_flight]
-    return words.how_it_ended(header, in_flight, session.previous_beat)
-
-
-def _drive(
-    session: Session,
-    workflow: Workflow,
-    ctx: Context[Any],
-    start_event: StartEvent | None,
-    life: Life,
-    found: _Found,
-    lease: Lease,
-    model: StateModel,
-    find: FindClass,
-) -> Drive:
-    journal = Journal(session.store, life.header.run_id, lease, len(found.records))
-    supply = Supply(workflow, found.records, found.restored, journal.store_blobs, find)
-    opening = {} if found.records else _opening(ctx, start_event, journal.store_blobs, model, find, life)
-    beginning = Beginning(
-        restored=found.restored,
-        model=model,
-        opening=opening,
-        previous_beat=session.previous_beat,
-        timeout_s=session.options.timeout_s if life.parent is None else None,
-    )
-    hooks = Hooks(
-        header=life.header_bytes,
-        changed=life.changed,
-        idle=life.idle,
-        warn=life.warn,
-        supply=supply.fill,
-        cut_off=life.cut_off,
-        conclude=life.conclude,
-        given_up=life.given_up,
-        find_class=find,
-    )
-    return Drive(workflow, life.header.engine_run_id, journal, beginning, hooks)
-
-
-def _opening(
-    ctx: Context[Any],
-    start_event: StartEvent | None,
-    blobs: StoreBlobs,
-    model: StateModel,
-    find: FindClass,
-    life: Life,
-) -> Record:
-    record: Record = {"v": FORMAT, "engine": engine_version()}
-    snapshot = snapshot_of(ctx)
-    if snapshot is not None:
-        record["snap"] = encode(snapshot, blobs, find)
-    try:
-        record["state"] = encode(model, blobs, find)
-    except CannotKeepError as error:
-        life.notes.append(
-            f"the state passed with ctx= cannot be kept at {error.path} ({error.type_name}): "
-            "a resume takes it from the cell again"
-        )
-    if start_event is not None:
-        try:
-            record["start"] = encode(start_event, blobs, find)
-        except CannotKeepError as error:
-            life.notes.append(
-                f"{type(start_event).__name__}{error.path} ({error.type_name}) cannot be kept "
-                f"({error.reason}): a resume takes it from the cell again"
-            )
-    return record
-
-
-def _tell(session: Session, life: Life, plan: Plan, found: _Found) -> None:
-    header = life.header
-    short = words.short(header.run_id)
-    if found.restored is not None:
-        why = plan.why or life.headline.split(" · ", 1)[-1]
-        session.tell(
-            f"{header.name}: resumes run {short} at {words.counted(life.view().steps)} executions; {why}"
-            f"{_elsewhere(session, header)}"
-        )
-    else:
-        said = f" ({plan.why})" if plan.why else ""
-        session.tell(f"{header.name}: new run {short}{said}")
+async def _nothing(flight: Flight) -> list[StepWorkerOutput] | None:
+    """No earlier run answers an execution."""
+    return None

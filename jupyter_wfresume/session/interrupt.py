@@ -7,6 +7,7 @@ only there, an exception is raised in the step's own frame.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import signal
 import threading
@@ -18,6 +19,8 @@ from ..runtime import Flight, StepInterrupt, Workers
 
 _STEP = Workers._run.__code__
 _OURS = "jupyter_wfresume"
+_ENGINE = "workflows"
+_BELOW_A_BODY = ("jupyter_wfresume.magics", "jupyter_wfresume.durable")
 
 
 class Interrupts:
@@ -28,6 +31,7 @@ class Interrupts:
         stop: asks all runs to stop; a second call means now.
         grace_s: seconds after which a step that blocks the loop is interrupted.
         tell: prints one line.
+        body: the task that runs the cell's body, where it runs in one.
     """
 
     def __init__(
@@ -36,11 +40,13 @@ class Interrupts:
         stop: Callable[[], None],
         grace_s: float,
         tell: Callable[[str], None],
+        body: Callable[[], asyncio.Task[Any] | None],
     ) -> None:
         self._alive = alive
         self._stop = stop
         self._grace_s = grace_s
         self._tell = tell
+        self._body = body
         self._times = 0
         self._previous: Any = None
         self._heard = threading.Event()
@@ -67,21 +73,31 @@ class Interrupts:
             self._previous(signal.SIGINT, None)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        body = self._body()
+        blocked = body is not None and _current_task() is body and _is_users(frame)
         if not self._alive():
+            if blocked:
+                raise KeyboardInterrupt
             if callable(self._previous):
                 self._previous(number, frame)
+            if body is not None and not body.done():
+                # ipykernel's handler leaves a note in the loop without waking it.
+                body.get_loop().call_soon_threadsafe(lambda: None)
             return
         self._times += 1
         self._stop()
+        if blocked:
+            raise KeyboardInterrupt
         blocking = step_in(frame)
         if blocking is None:
             return
         if self._times > 1:
             raise StepInterrupt
-        self._tell(
-            f"{blocking.label} keeps the event loop busy: it may finish for {self._grace_s:.0f} s, "
-            "interrupt again to cut it off now"
-        )
+        with contextlib.suppress(RuntimeError):  # raised where the signal came in the middle of a print
+            self._tell(
+                f"{blocking.label} keeps the event loop busy: it may finish for {self._grace_s:.0f} s, "
+                "interrupt again to cut it off now"
+            )
         main = threading.main_thread().ident
         assert main is not None
         self._timer = threading.Timer(self._grace_s, signal.pthread_kill, (main, signal.SIGINT))
@@ -102,3 +118,20 @@ def step_in(frame: FrameType | None) -> Flight | None:
             return None
         frame = frame.f_back
     return None
+
+
+def _current_task() -> asyncio.Task[Any] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
+def _is_users(frame: FrameType | None) -> bool:
+    """Whether neither our code nor the engine's is on top of what the cell called."""
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if name.split(".")[0] in (_OURS, _ENGINE):
+            return name.startswith(_BELOW_A_BODY)
+        frame = frame.f_back
+    return True

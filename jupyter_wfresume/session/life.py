@@ -23,9 +23,10 @@ from ..engine import (
 from ..errors import CannotKeepError, RunEnded, WfresumeError
 from ..journal import dump_header
 from ..records import ErrorView, QuestionView, RunHeader, RunView, Status
-from ..runtime import Drive, Flight, StepInterrupt
+from ..runtime import Drive, Flight, StepInterrupt, apart
 from . import words
 from .identity import ATTRIBUTES
+from .reuse import Reuse
 
 if TYPE_CHECKING:
     from .session import Session
@@ -69,6 +70,7 @@ class Life:
         self.parent = parent
         self.children: list[Life] = []
         self.drive: Drive
+        self.reuse: Reuse | None = None
         self.status: Status = "running"
         self.sentence = ""
         self.error: BaseException | None = None
@@ -112,7 +114,11 @@ class Life:
             steps=view.steps,
             error=self.error_view,
             questions=view.questions,
-            extra={**self.header.extra, "records": self.drive.recorder.journal.length},
+            extra={
+                **self.header.extra,
+                "records": self.drive.recorder.journal.length,
+                "versions": {step: dict(found) for step, found in self.drive.progress.versions.items()},
+            },
         )
         return dump_header(self.header)
 
@@ -269,7 +275,7 @@ class Life:
             self._spawn(self.finish("paused", ""))
 
     def _spawn(self, work: Any) -> None:
-        task: asyncio.Task[Any] = asyncio.ensure_future(work)
+        task: asyncio.Task[Any] = apart(lambda: asyncio.ensure_future(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -351,13 +357,15 @@ class Life:
         drive = self.drive
         for flight in drive.flights.current():
             if flight.held is not None and not flight.recorded:
-                record = drive.recorder.failed(flight, flight.held, drive.state.journal_seq, drive.now())
-                drive.progress.recorded(record)
+                # The tick that ended the run is not folded, so it does not count.
+                record = drive.recorder.failed(flight, flight.held, drive.state.journal_seq - 1, drive.now())
+                drive.progress.recorded(record, "")
         self.status = status
         if status == "failed":
             self.error_view = self._error_view()
         self.sentence = self._ending_sentence or self._sentence(status)
         end: dict[str, Any] = {"k": "E", "t": time.time(), "status": status, "sentence": self.sentence}
+        end["el"] = drive.alive_s(end["t"])
         if status == "done" and drive.stop_ref is not None:
             end["stop"] = drive.stop_ref
             end["snap"] = self._snapshot()
@@ -376,6 +384,7 @@ class Life:
         self.concluded = True
         drive = self.drive
         drive.restore_budget()
+        drive.left()
         ATTRIBUTES.after(self.workflow)
         detach(self.workflow, drive)
         if self.status != "done" and drive.internal is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from ..engine import (
     AttachedInternal,
@@ -23,6 +23,8 @@ from ..engine import (
     state_from_snapshot,
 )
 from ..journal import Final
+
+T = TypeVar("T")
 
 
 class _Unwatched:
@@ -99,6 +101,10 @@ class Recorded:
     ) -> tuple[BrokerState, StartEvent | None]:
         """The engine makes no loop for a recorded run."""
         raise _NoLoop
+
+    def apart(self, make: Callable[[], T]) -> T:
+        """Call it as it is."""
+        return make()
 
     def step(self, name: str, function: StepWorkerFunction) -> StepWorkerFunction:
         """The engine makes no loop for a recorded run."""

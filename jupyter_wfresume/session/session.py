@@ -23,22 +23,26 @@ from ..engine import (
     basic_runtime_of,
     check_engine,
     engine_version,
-    free_steps,
     offer_runs_to,
+    recognize_waiters,
 )
 from ..errors import RunEnded, UsageError, WfresumeError
-from ..fingerprint import class_code, digest_of
-from ..plan import Plan, decide
+from ..fingerprint import digest_of
+from ..journal import Evidence, StoreBlobs, history
+from ..plan import Call, Plan, decide
 from ..records import Lease, Options, RunHeader, RunView
 from ..runtime import CURRENT, Flight
 from ..store import Store, is_alive, this_process
 from . import words
-from .begin import begin
+from .begin import Decided, begin, finder
 from .checks import check_classes
+from .codes import Codes, codes_of
 from .identity import ATTRIBUTES, call_digest
 from .interrupt import Interrupts
 from .life import STOP_GRACE_S, Life
+from .reuse import Reuse
 from .runs import headers_of, open_store
+from .supply import Supply
 
 BEAT_S = 5.0
 """How often a lease is renewed, in seconds."""
@@ -93,12 +97,15 @@ class Session:
         self._ports: list[Port] = []
         self._calls: Counter[str] = Counter()
         self.previous_beat: float | None = None
+        self._evidence: dict[str, Evidence] = {}
         self._leases: dict[str, Lease] = {}
         self._token: Token[Session | None] | None = None
         self._exits = contextlib.ExitStack()
         self._beating = threading.Event()
         self._body: asyncio.Task[Any] | None = None
-        self._interrupts = Interrupts(lambda: bool(self._lives), self.request_stop, STOP_GRACE_S, tell)
+        self._interrupts = Interrupts(
+            lambda: bool(self._lives), self.request_stop, STOP_GRACE_S, tell, lambda: self._body
+        )
 
     # -- in and out ---------------------------------------------------------
 
@@ -111,6 +118,7 @@ class Session:
         self.store = open_store(self.options.store)
         self._exits.callback(self.store.close)
         offer_runs_to(_offer)
+        recognize_waiters()
         self._exits.enter_context(self._interrupts.installed())
         self._token = _SESSION.set(self)
         self._closed = False
@@ -167,9 +175,11 @@ class Session:
             RunEnded: one of them ended without a result.
             Exception: the step's own, for one that failed.
         """
-        for life in list(self._lives):
+        left = list(self._lives)
+        for life in left:
             life.drive.awaited()
             await life.closed.wait()
+        for life in left:
             if life.error is not None:
                 raise life.error
             if life.status != "done" and not life.abandoned:
@@ -269,14 +279,16 @@ class Session:
             # Started by an execution that is no longer part of a run.
             return None
         call = call_digest(workflow, ctx, start_event, ATTRIBUTES.before(workflow))
-        code = class_code(type(workflow), free_steps(workflow))
-        header = self._new_header(workflow, call, code, engine_run_id, parent, flight)
-        plan = self._plan(header, code, parent)
+        codes = codes_of(workflow)
+        header = self._new_header(workflow, call, engine_run_id, parent, flight)
+        plan = self._plan(header, codes, parent)
         if plan.action != "new" and plan.run is not None:
             header = plan.run
         lease = self._lease(header, parent)
         try:
-            return self._open(workflow, ctx, start_event, header, plan, lease, parent)
+            reuse = self._reuse(workflow, header, codes, plan)
+            decided = Decided(workflow, ctx, start_event, codes, header, plan, lease, parent, reuse)
+            return self._open(decided)
         except BaseException:
             if parent is None and not any(life.header.run_id == header.run_id for life in self._lives):
                 self._release(header.run_id)
@@ -291,7 +303,6 @@ class Session:
         self,
         workflow: Workflow,
         call: str,
-        code: str,
         engine_run_id: str | None,
         parent: Life | None,
         flight: Flight | None,
@@ -306,7 +317,6 @@ class Session:
             created=now,
             engine_run_id="",
             engine=engine_version(),
-            code=code,
             updated=now,
             notebook=self.notebook,
             cell=self.cell,
@@ -326,15 +336,30 @@ class Session:
             header = replace(header, call=digest_of(call, str(order)))
         return replace(header, engine_run_id=engine_run_id or header.run_id)
 
-    def _plan(self, header: RunHeader, code: str, parent: Life | None) -> Plan:
+    def _plan(self, header: RunHeader, codes: Codes, parent: Life | None) -> Plan:
         if parent is not None:
+            # The execution that runs it is under way, so whatever it had
+            # finished is kept, as in an unfinished run.
             found = self.store.get_run(header.run_id)
             known = [] if found is None else headers_of([(header.run_id, found)], self.store)
-            return decide(header.call, code, known, 0)
+            return decide(Call(header.call, codes.digests, stale="keep"), known)
         runs = [
             h for h in headers_of(self.store.runs(), self.store) if h.name == header.name and not h.parent
         ]
-        return decide(header.call, code, runs, self.options.fresh)
+        return decide(Call(header.call, codes.digests, self.options.fresh, self.options.stale), runs)
+
+    def _reuse(self, workflow: Workflow, header: RunHeader, codes: Codes, plan: Plan) -> Reuse | None:
+        if not plan.reuse:
+            return None
+        blobs = StoreBlobs(self.store)
+        reader = Supply.reader(blobs, finder(workflow))
+        if header.name not in self._evidence:
+            evidence = self._evidence[header.name] = Evidence()
+            for known in headers_of(self.store.runs(), self.store):
+                if known.name == header.name:
+                    evidence.add(known.run_id, history(self.store, known.run_id).records, reader)
+        evidence = self._evidence[header.name]
+        return Reuse(evidence, codes.digests, plan.any_code, reader) if evidence.count else None
 
     def _lease(self, header: RunHeader, parent: Life | None) -> Lease:
         if parent is not None:
@@ -347,17 +372,9 @@ class Session:
         self._leases[header.run_id] = lease
         return lease
 
-    def _open(
-        self,
-        workflow: Workflow,
-        ctx: Context[Any],
-        start_event: StartEvent | None,
-        header: RunHeader,
-        plan: Plan,
-        lease: Lease,
-        parent: Life | None,
-    ) -> Port:
-        port, life = begin(self, workflow, ctx, start_event, header, plan, lease, parent)
+    def _open(self, call: Decided) -> Port:
+        port, life = begin(self, call)
+        header, parent = call.header, call.parent
         if life is not None:
             self._lives.append(life)
             if parent is not None:

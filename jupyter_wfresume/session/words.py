@@ -44,6 +44,13 @@ def listed(labels: Sequence[str], most: int = 4) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def known(count: int) -> str:
+    """What earlier runs offer a new one."""
+    if not count:
+        return ""
+    return f"{count:,} finished execution{'' if count == 1 else 's'} of earlier runs may answer it"
+
+
 def how_it_ended(header: RunHeader, in_flight: Sequence[str], beat: float | None) -> str:
     """Why an unfinished run is unfinished, for the line before it resumes."""
     if header.status == "running":

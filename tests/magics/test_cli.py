@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -187,9 +187,8 @@ def test_an_interrupt_pauses_the_run_and_is_said(tmp_path: Path, start: Start) -
     process = start("run", "a.ipynb", cwd=tmp_path)
     wait_until(process, lambda: (tmp_path / "executed").exists() and 5 in executed(tmp_path))
     process.send_signal(signal.SIGINT)
-    while "stopping" not in outputs(tmp_path / "a.ipynb")[1] and process.poll() is None:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=0.1)  # without a second interrupt it ends by itself, later
+    # Without a second interrupt it ends by itself, later.
+    wait_until(process, lambda: "stopping" in outputs(tmp_path / "a.ipynb")[1] or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     code, said = finish(process)
     assert code == 1
@@ -200,7 +199,9 @@ def test_an_interrupt_pauses_the_run_and_is_said(tmp_path: Path, start: Start) -
 
 def wait_until(process: subprocess.Popen[str], condition: Callable[[], bool]) -> None:
     """Return when a condition in the notebook's folder holds; the command must not end before."""
+    deadline = time.monotonic() + CLEAN_UP_S
     while not condition():
+        assert time.monotonic() < deadline, "the condition does not hold in time"
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(timeout=0.05)
 

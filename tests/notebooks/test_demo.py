@@ -14,7 +14,7 @@ PAID = re.compile(r"life (\d) +(\d+) paid calls")
 
 
 def test_the_demo_kills_resumes_and_says_what_was_executed() -> None:
-    """The second life pays for the rest and for at most eight again, the third for nothing; all checks hold."""
+    """The second life pays for the rest and at most eight again, the third for nothing; all checks hold."""
     done = subprocess.run(
         [sys.executable, str(ROOT / "notebooks" / "demo.py")],
         env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +62,12 @@ def run(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def executed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Execute a copy of the notebook once; return its folder."""
     folder = tmp_path_factory.mktemp("notebook")
     shutil.copy(SOURCE, folder)
     run(folder)
-    yield folder
+    return folder
 
 
 def test_the_shipped_notebook_has_no_outputs_and_no_absolute_paths() -> None:

@@ -183,3 +183,14 @@ def done_for_good(writes: list[Write]) -> set[str]:
         if record["k"] == "R" and all(item[0] in "rcde" for item in record["r"]):
             found.add(f"{write.run_id} {record['s']}[{record['i']}]")
     return found
+
+
+def results_of(writes: list[Write]) -> Counter[str]:
+    """How many results, failures included, each run and ``STEP[N]`` has on record."""
+    found: Counter[str] = Counter()
+    for write in writes:
+        if write.method == "append":
+            record = json.loads(write.args[1])
+            if record["k"] in "RF":
+                found[f"{write.run_id} {record['s']}[{record['i']}]"] += 1
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.resume import workflows as wf
-from tests.resume.lives import Life, done_for_good, live, put_back
+from tests.resume.lives import Life, Write, done_for_good, live, put_back, results_of
 
 Body = Callable[[], Awaitable[Any]]
 
@@ -72,6 +73,9 @@ CASES: dict[str, Body] = {
     "inner runs": lambda: wf.Outer().run(),
     "inner run and retry": lambda: wf.OuterRetries().run(),
     "loop": lambda: wf.Loop().run(),
+    "waits at random": lambda: wf.answering(wf.AsksAtRandom().run()),
+    "nobody answers": lambda: wf.NobodyAnswers().run(),
+    "carries a lambda": lambda: wf.CarriesALambda().run(),
 }
 
 
@@ -87,18 +91,42 @@ async def undisturbed(tmp_path: Path, body: Body) -> Life:
     return life
 
 
+def check(life: Life, whole: Life, kept: list[Write], where: str) -> None:
+    """A life after a kill ended as the undisturbed one, and repeated nothing that was on record."""
+    assert life.error is None, f"{where}: {life.error!r}\n{life.told}"
+    assert plainly(life.result) == plainly(whole.result), where
+    repeated = sorted(set(life.ran) & done_for_good(kept))
+    assert not repeated, f"{where}, executed again: {repeated}"
+    begun = results_of(life.writes)
+    more = {label: times for label, times in life.ran.items() if label in begun and times > begun[label]}
+    assert not more, f"{where}, executed more often than there are results: {more}"
+
+
 @pytest.mark.parametrize("case", CASES)
 async def test_every_prefix(case: str, tmp_path: Path) -> None:
     """Killed after any write and resumed, a run ends with the same result, repeats nothing that is on
-    record, and starts no execution twice."""
+    record, and starts no execution without need."""
     body = CASES[case]
     whole = await undisturbed(tmp_path, body)
     for cut in range(len(whole.writes) + 1):
         kept = whole.writes[:cut]
         store = tmp_path / f"cut {cut}"
         put_back(store, kept)
-        again = await live(store, body)
-        assert again.error is None, f"killed after write {cut}: {again.error!r}\n{again.told}"
-        assert plainly(again.result) == plainly(whole.result), f"killed after write {cut}"
-        repeated = [label for label in again.ran if label in done_for_good(kept)]
-        assert not repeated, f"killed after write {cut}, executed again: {repeated}"
+        check(await live(store, body), whole, kept, f"killed after write {cut}")
+
+
+@pytest.mark.parametrize("case", CASES)
+async def test_three_lives(case: str, tmp_path: Path) -> None:
+    """Killed a second and a third time, after any write, a run still ends as if it had never been."""
+    body = CASES[case]
+    whole = await undisturbed(tmp_path, body)
+    order = random.Random(case)
+    for trial in range(4):
+        kept: list[Write] = []
+        last = whole
+        for life in range(2, 5):
+            kept = kept + last.writes[: order.randrange(len(last.writes))]
+            store = tmp_path / f"trial {trial} life {life}"
+            put_back(store, kept)
+            last = await live(store, body)
+            check(last, whole, kept, f"trial {trial}, life {life}, after {len(kept)} writes")

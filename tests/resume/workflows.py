@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import uuid
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
@@ -622,3 +623,72 @@ async def answering(handler: Any) -> Any:
             key = int(event.question.rstrip("?"))
             handler.ctx.send_event(Answered(answer=f"answer {key}", key=key))
     return await handler
+
+
+class AsksAtRandom(Workflow):
+    """Pays, then asks twice under ids that are other ones each time (C03)."""
+
+    @step
+    async def ask(self, ctx: Context, ev: StartEvent) -> StopEvent:
+        answers = []
+        for i in range(2):
+            got = await ctx.wait_for_event(
+                Answered,
+                waiter_event=Asked(question=f"{i}?"),
+                waiter_id=str(uuid.uuid4()),
+                requirements={"key": i},
+            )
+            answers.append(got.answer)
+        ran()
+        return StopEvent(result=answers)
+
+
+class NobodyAnswers(Workflow):
+    """A waiter's own timeout ends the wait."""
+
+    @step
+    async def ask(self, ctx: Context, ev: StartEvent) -> Item:
+        try:
+            await ctx.wait_for_event(Answered, waiter_event=Asked(question="0?"), timeout=0.03)
+        except asyncio.TimeoutError:
+            ran()
+            return Item(i=0)
+        return Item(i=1)
+
+    @step
+    async def end(self, ev: Item) -> StopEvent:
+        ran()
+        return StopEvent(result=ev.i)
+
+
+class Job(Event):
+    call: Any
+
+
+class Tool(Event):
+    i: int
+    made_by: Any = None
+
+
+class CarriesALambda(Workflow):
+    """An event that cannot be written down: the step that made it runs again, alone (C13)."""
+
+    @step
+    async def begin(self, ev: StartEvent) -> Item:
+        ran()
+        return Item(i=4)
+
+    @step
+    async def make(self, ev: Item) -> Job:
+        i = ev.i
+        return Job(call=lambda: i * 10)
+
+    @step
+    async def use(self, ev: Job) -> Done:
+        ran()
+        return Done(i=ev.call())
+
+    @step
+    async def end(self, ev: Done) -> StopEvent:
+        ran()
+        return StopEvent(result=ev.i)

@@ -1,0 +1,55 @@
+"""Recognize a ``wait_for_event`` whose ``waiter_id`` is another one each time its step runs.
+
+The engine runs a step again from its beginning when the answer is there, and
+finds the answer by the waiter's id. With an id made by chance it finds none,
+and asks again for ever. Here such a call takes the place of the waiter that
+the same work item made for the same event before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workflows.context.internal_context import InternalContext
+from workflows.runtime.types.results import DeleteWaiter, StepWorkerContext
+
+from .attach import AttachedInternal
+
+_plain_wait = InternalContext.wait_for_event
+
+
+async def _wait_for_event(
+    self: InternalContext[Any],
+    event_type: type[Any],
+    waiter_event: Any = None,
+    waiter_id: str | None = None,
+    requirements: dict[str, Any] | None = None,
+    timeout: float | None = 2000,  # noqa: ASYNC109  # the engine's signature
+) -> Any:
+    if waiter_id is not None and isinstance(self._internal_adapter, AttachedInternal):
+        context = self._get_step_ctx(fn="wait_for_event")
+        waiter_id = _earlier(context, event_type, requirements or {}, waiter_id)
+    return await _plain_wait(self, event_type, waiter_event, waiter_id, requirements, timeout)
+
+
+def _earlier(
+    context: StepWorkerContext, event_type: type[Any], requirements: dict[str, Any], waiter_id: str
+) -> str:
+    known = context.state.collected_waiters
+    if any(waiter.waiter_id == waiter_id for waiter in known):
+        return waiter_id
+    taken = {item.waiter_id for item in context.returns.return_values if isinstance(item, DeleteWaiter)}
+    for waiter in known:
+        same = (
+            waiter.waiting_for_event is event_type
+            and waiter.requirements == requirements
+            and waiter.work_item_id == context.state.work_item_id
+        )
+        if same and waiter.waiter_id not in taken:
+            return waiter.waiter_id
+    return waiter_id
+
+
+def recognize_waiters() -> None:
+    """Let steps of attached runs find their waiters again."""
+    InternalContext.wait_for_event = _wait_for_event  # type: ignore[method-assign, assignment]  # see above

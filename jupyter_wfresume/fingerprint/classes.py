@@ -1,0 +1,147 @@
+"""What a class of the user's says: its members, fields and bases, as they are in memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterator
+from enum import Enum
+from types import FunctionType, MemberDescriptorType
+from typing import TYPE_CHECKING, Any
+
+from .graph import Node
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+_UNCOUNTED = frozenset(
+    {
+        "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__firstlineno__",
+        "__static_attributes__", "__annotations__", "__annotate__", "__annotate_func__",
+        "__annotations_cache__", "__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__",
+        "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__class_vars__",
+        "__private_attributes__", "__signature__", "__protocol_attrs__", "__non_callable_proto_members__",
+        "_is_protocol", "_is_runtime_protocol", "__type_params__", "__classcell__",
+        "_fields", "_field_defaults", "__getnewargs__", "__classdictcell__",
+    }
+)  # fmt: skip
+_FIELD_SAYS = (
+    "default", "default_factory", "alias", "alias_priority", "validation_alias", "serialization_alias",
+    "description", "title", "examples", "discriminator", "exclude", "frozen", "validate_default",
+    "init", "init_var", "kw_only", "metadata", "json_schema_extra", "pattern",
+)  # fmt: skip
+_DATACLASS_SAYS = ("init", "repr", "eq", "order", "unsafe_hash", "frozen", "kw_only", "slots", "match_args")
+
+
+def functions_in(member: Any) -> list[Any]:
+    """The functions that a member of a class is made of; empty for other members."""
+    if isinstance(member, FunctionType):
+        return [member]
+    if isinstance(member, (staticmethod, classmethod)):
+        return functions_in(member.__func__)
+    if isinstance(member, property):
+        return [f for f in (member.fget, member.fset, member.fdel) if f is not None]
+    if isinstance(member, (functools.cached_property, functools.partialmethod)):
+        return [member.func]
+    if isinstance(member, functools.singledispatchmethod):
+        return list(member.dispatcher.registry.values())
+    wrapped = getattr(member, "wrapped", None)  # a validator of pydantic that was not bound yet
+    if wrapped is not None and not isinstance(member, type):
+        return functions_in(wrapped)
+    return [member] if callable(getattr(member, "__wrapped__", None)) else []
+
+
+def fill_class(walk: Walk, node: Node, cls: type) -> None:
+    """Write down what a class says.
+
+    Args:
+        walk: resolves what the class names.
+        node: of the class.
+        cls: the class.
+    """
+    if type(cls) is not type:
+        node.edges += walk.class_edges(type(cls))
+    for base in cls.__bases__:
+        if base is not object:
+            node.text.append(f"base {base.__name__}")
+            node.edges += walk.class_edges(base)
+    if issubclass(cls, Enum):
+        _fill_enum(walk, node, cls)
+    if "__dataclass_fields__" in vars(cls):
+        _fill_dataclass(walk, node, cls)
+    if "__pydantic_fields__" in vars(cls):
+        _fill_model(walk, node, cls)
+    fields = vars(cls).get("_fields")
+    if isinstance(fields, tuple):
+        node.text.append(f"fields {fields}")
+        walk.fold(node, "default", f"{cls.__name__}._field_defaults", vars(cls).get("_field_defaults"))
+    if hasattr(cls, "__total__"):  # a TypedDict: nothing but its annotations
+        for name, kind in vars(cls).get("__annotations__", {}).items():
+            node.text.append(f"key {name}: {walk.describe(node, name, kind)}")
+    for name, member in _members(cls):
+        found = functions_in(member)
+        if found:
+            node.text.append(f"{type(member).__name__} {name}")
+        for function in found:
+            walk.inline(node, function)
+        if not found:
+            walk.fold(node, "class attribute", f"{cls.__name__}.{name}", member, (id(cls), name))
+
+
+def _members(cls: type) -> Iterator[tuple[str, Any]]:
+    enum_names = set(cls.__members__) if issubclass(cls, Enum) else set()
+    made = "__dataclass_fields__" in vars(cls)
+    for name, member in sorted(vars(cls).items()):
+        if name in _UNCOUNTED or name in enum_names or name.startswith("__pydantic_"):
+            continue
+        if isinstance(member, MemberDescriptorType) or (made and _is_made(member)):
+            continue
+        if enum_names and (name in ("__new__", "_new_member_") or (name[0] == name[-1] == "_" != name[:2])):
+            if not functions_in(member) and not name.startswith("__"):
+                continue
+        yield name, member
+
+
+def _is_made(member: Any) -> bool:
+    """Whether a method was generated from the fields, which count themselves."""
+    function = getattr(member, "__wrapped__", member)
+    return isinstance(function, FunctionType) and function.__code__.co_filename == "<string>"
+
+
+def _fill_enum(walk: Walk, node: Node, cls: type[Enum]) -> None:
+    for name, member in cls.__members__.items():
+        node.text.append(f"member {name}: {walk.describe(node, name, member.value)}")
+
+
+def _fill_dataclass(walk: Walk, node: Node, cls: type) -> None:
+    params = vars(cls)["__dataclass_params__"]
+    node.text.append(f"dataclass {[getattr(params, name, None) for name in _DATACLASS_SAYS]}")
+    for each in vars(cls)["__dataclass_fields__"].values():
+        said = [each.name, walk.describe(node, each.name, each.type)]
+        said.append(f"{each.init}{each.repr}{each.compare}{each.hash}{getattr(each, 'kw_only', None)}")
+        for value in (each.default, each.default_factory, dict(each.metadata)):
+            said.append("" if value is dataclasses.MISSING else walk.describe(node, each.name, value))
+        node.text.append(f"field {said}")
+
+
+def _fill_model(walk: Walk, node: Node, cls: Any) -> None:
+    """Write down a pydantic model's own fields; those of a library's base count by its version."""
+    inherited = {
+        name
+        for base in cls.__mro__[1:]
+        if not walk.is_user_class(base)
+        for name in getattr(base, "__pydantic_fields__", {})
+    }
+    own = vars(cls).get("__annotations__", {})
+    for name, each in vars(cls)["__pydantic_fields__"].items():
+        if name in inherited and name not in own:
+            continue
+        said = [name, walk.describe(node, name, each.annotation)]
+        for what in _FIELD_SAYS:
+            value = getattr(each, what, None)
+            if value is not None and type(value).__name__ != "PydanticUndefinedType":
+                said.append(f"{what}={walk.describe(node, name, value)}")
+        node.text.append(f"field {said}")
+    for name, private in vars(cls).get("__private_attributes__", {}).items():
+        said = [f"{walk.describe(node, name, value)}" for value in (private.default, private.default_factory)]
+        node.text.append(f"private {name} {said}")
