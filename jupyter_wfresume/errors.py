@@ -103,3 +103,7 @@ class RunEnded(BaseException):
     def _render_traceback_(self) -> list[str]:
         """Show the sentence alone where IPython would print a traceback."""
         return [str(self)]
+
+
+class DryRun(RunEnded):
+    """A dry run has said what would be done; the body stops at its ``await``."""

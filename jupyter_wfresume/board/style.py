@@ -20,7 +20,7 @@ font-variant-numeric:tabular-nums;font-feature-settings:"tnum"}
 .wfr .wfr-plain{display:none}
 .wfr .wfr-cut{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .wfr .wfr-soft{color:var(--wfr-soft)}
-.wfr .wfr-head{display:grid;grid-template-columns:minmax(0,1fr) 3.6em calc(42% - 12px);column-gap:12px;
+.wfr .wfr-head{display:grid;grid-template-columns:minmax(0,1fr) 3.6em 42%;column-gap:12px;
 height:24px;line-height:24px}
 .wfr .wfr-live .wfr-time{padding-right:92px}
 .wfr .wfr-name{display:flex;gap:10px;min-width:0}
@@ -32,7 +32,7 @@ height:24px;line-height:24px}
 .wfr .wfr-is-running i{color:var(--wfr-running)}
 .wfr .wfr-is-done i{color:var(--wfr-restored)}
 .wfr .wfr-is-failed i,.wfr .wfr-is-timed i,.wfr .wfr-is-stuck i{color:var(--wfr-failed)}
-.wfr .wfr-whole{display:grid;grid-template-columns:minmax(0,1fr) calc(42% - 12px);column-gap:12px;
+.wfr .wfr-whole{display:grid;grid-template-columns:minmax(0,1fr) 42%;column-gap:12px;
 align-items:center;height:20px;margin-bottom:2px}
 .wfr .wfr-whole .wfr-bar{height:12px}
 .wfr .wfr-whole .wfr-soft{font-size:.92em}
@@ -67,12 +67,13 @@ outline:1px solid var(--wfr-line);outline-offset:-1px}
 .wfr .wfr-ask{border-left-color:var(--wfr-done)}
 .wfr .wfr-note{border-left-color:var(--wfr-running)}
 .wfr .wfr-mark code,.wfr .wfr-mark pre{font-family:var(--wfr-code);font-size:.95em;color:inherit;
-background:none!important;border:0;padding:0;margin:0;white-space:pre-wrap;overflow-wrap:anywhere;line-height:18px}
+background:none!important;border:0;padding:0!important;margin:0;
+white-space:pre-wrap;overflow-wrap:anywhere;line-height:18px}
 .wfr .wfr-mark pre{max-height:16em;overflow:auto}
 .wfr .wfr-mark summary{cursor:pointer;color:var(--wfr-soft)}
 .wfr .wfr-fact{display:grid;grid-template-columns:3.6em minmax(0,1fr)}
 .wfr .wfr-foot{min-height:20px;font-size:.92em;color:var(--wfr-soft);overflow-wrap:anywhere}
-.wfr .wfr-run{display:grid;grid-template-columns:minmax(0,1.2fr) 6.5em 8.5em minmax(3em,1fr) calc(42% - 12px);
+.wfr .wfr-run{display:grid;grid-template-columns:minmax(0,1.2fr) 6.5em 8.5em minmax(3em,1fr) 42%;
 column-gap:12px;align-items:center;height:21px}
 .wfr .wfr-runs thead th{padding:0 12px 0 0;border:0;text-align:left;font-weight:400;color:var(--wfr-soft);
 height:22px;background:none;white-space:nowrap}

@@ -62,6 +62,7 @@ from workflows.runtime.types.ticks import (
 )
 from workflows.workflow import Workflow
 
+from .alone import Alone, run_alone, run_sync
 from .attach import (
     AttachedHandler,
     AttachedInternal,
@@ -78,12 +79,15 @@ from .broker import (
     LiveBrokerState,
     executions,
     find_execution,
+    input_events,
     is_busy,
     live,
     open_waiters,
     plain,
     resolves_a_waiter,
     seed,
+    set_workers,
+    workers_of,
 )
 from .fold import Fold
 from .graph import (
@@ -97,6 +101,7 @@ from .graph import (
     step_sources,
     steps_of,
 )
+from .scout import inputs_of_execution, scout
 from .state import DictState, StateModel, StateWatch, TrackedStore, default_state, state_of, store_model
 from .version import check_engine, engine_version
 from .waiters import recognize_waiters
@@ -104,6 +109,7 @@ from .waiters import recognize_waiters
 __all__ = [
     "AddCollectedEvent",
     "AddWaiter",
+    "Alone",
     "AttachedHandler",
     "AttachedInternal",
     "BrokerState",
@@ -173,6 +179,8 @@ __all__ = [
     "executions",
     "find_execution",
     "free_steps",
+    "input_events",
+    "inputs_of_execution",
     "is_busy",
     "is_final",
     "live",
@@ -183,8 +191,12 @@ __all__ = [
     "plain",
     "recognize_waiters",
     "resolves_a_waiter",
+    "run_alone",
     "run_step",
+    "run_sync",
+    "scout",
     "seed",
+    "set_workers",
     "snapshot_from_state",
     "snapshot_of",
     "state_from_snapshot",
@@ -192,4 +204,5 @@ __all__ = [
     "step_sources",
     "steps_of",
     "store_model",
+    "workers_of",
 ]

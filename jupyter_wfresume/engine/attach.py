@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
 from workflows.context.context import Context
@@ -46,6 +47,9 @@ from ..errors import EngineError
 from .state import TrackedStore
 
 T = TypeVar("T")
+
+ALONE: ContextVar[bool] = ContextVar("wfresume_alone", default=False)
+"""Whether the running code is a step that runs by itself: runs that it starts are offered to nobody."""
 
 
 class Port(Protocol):
@@ -320,7 +324,7 @@ def _workflow_run(
     self: Context[Any], workflow: Workflow, start_event: StartEvent | None, run_id: str | None = None
 ) -> WorkflowHandler:
     port = None
-    for offer in _offers:
+    for offer in () if ALONE.get() else _offers:
         port = offer(workflow, self, start_event, run_id)
     if port is None:
         return _plain_run(self, workflow, start_event, run_id)

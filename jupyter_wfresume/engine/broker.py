@@ -105,6 +105,14 @@ def executions(state: BrokerState) -> list[tuple[StepId, InProgressState]]:
     return [(step_id, one) for step_id, worker in state.workers.items() for one in worker.in_progress]
 
 
+def input_events(execution: InProgressState) -> list[Event]:
+    """Every event that an execution got, the several of a fan-in included."""
+    payload = execution.shared_state.collection_release_payload
+    if payload is not None:
+        return list(payload.events)
+    return list((execution.bound_events or {}).values()) or [execution.event]
+
+
 def find_execution(state: BrokerState, invocation_id: str | None) -> tuple[StepId, InProgressState] | None:
     """The execution with this invocation id, if it is under way."""
     for step_id, worker in state.workers.items():
@@ -112,6 +120,23 @@ def find_execution(state: BrokerState, invocation_id: str | None) -> tuple[StepI
             if one.invocation_id == invocation_id:
                 return step_id, one
     return None
+
+
+def workers_of(state: BrokerState) -> dict[str, int]:
+    """By step, how many executions may run at once."""
+    return {str(step_id): worker.config.num_workers for step_id, worker in state.workers.items()}
+
+
+def set_workers(state: BrokerState, workers: dict[str, int]) -> None:
+    """Let as many executions of each step run at once; steps that are not named keep their number.
+
+    Args:
+        state: a live copy; what it was copied from stays as it is.
+        workers: by step, how many.
+    """
+    for step_id, worker in state.workers.items():
+        number = workers.get(str(step_id), worker.config.num_workers)
+        worker.config = dataclasses.replace(worker.config, num_workers=number)
 
 
 def is_busy(state: BrokerState) -> bool:

@@ -101,6 +101,11 @@ class Fold:
                 self._idle_pending = False
             self._reduce(tick)
 
+    def settle(self) -> None:
+        """Reduce everything that is implied so far."""
+        while self._implied:
+            self.advance(self.state.journal_seq + 1)
+
     def ahead(self) -> list[tuple[StepId, InProgressState]]:
         """What was probably under way when the records end: a look ahead that changes nothing here."""
         scout = Fold(self.state, self._run_id)

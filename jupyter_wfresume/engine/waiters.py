@@ -13,7 +13,7 @@ from typing import Any
 from workflows.context.internal_context import InternalContext
 from workflows.runtime.types.results import DeleteWaiter, StepWorkerContext
 
-from .attach import AttachedInternal
+from .attach import ALONE, AttachedInternal
 
 _plain_wait = InternalContext.wait_for_event
 
@@ -24,9 +24,9 @@ async def _wait_for_event(
     waiter_event: Any = None,
     waiter_id: str | None = None,
     requirements: dict[str, Any] | None = None,
-    timeout: float | None = 2000,  # noqa: ASYNC109  # the engine's signature
+    timeout: float | None = 2000,
 ) -> Any:
-    if waiter_id is not None and isinstance(self._internal_adapter, AttachedInternal):
+    if waiter_id is not None and (ALONE.get() or isinstance(self._internal_adapter, AttachedInternal)):
         context = self._get_step_ctx(fn="wait_for_event")
         waiter_id = _earlier(context, event_type, requirements or {}, waiter_id)
     return await _plain_wait(self, event_type, waiter_event, waiter_id, requirements, timeout)
@@ -52,4 +52,4 @@ def _earlier(
 
 def recognize_waiters() -> None:
     """Let steps of attached runs find their waiters again."""
-    InternalContext.wait_for_event = _wait_for_event  # type: ignore[method-assign, assignment]  # see above
+    InternalContext.wait_for_event = _wait_for_event  # type: ignore[method-assign]  # see above

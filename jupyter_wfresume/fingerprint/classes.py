@@ -18,7 +18,8 @@ _UNCOUNTED = frozenset(
     {
         "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__firstlineno__",
         "__static_attributes__", "__annotations__", "__annotate__", "__annotate_func__",
-        "__annotations_cache__", "__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__",
+        "__annotations_cache__", "model_config",
+        "__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__",
         "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__class_vars__",
         "__private_attributes__", "__signature__", "__protocol_attrs__", "__non_callable_proto_members__",
         "_is_protocol", "_is_runtime_protocol", "__type_params__", "__classcell__",
@@ -30,6 +31,7 @@ _FIELD_SAYS = (
     "description", "title", "examples", "discriminator", "exclude", "frozen", "validate_default",
     "init", "init_var", "kw_only", "metadata", "json_schema_extra", "pattern",
 )  # fmt: skip
+_UNDEFINED = "PydanticUndefinedType"
 _DATACLASS_SAYS = ("init", "repr", "eq", "order", "unsafe_hash", "frozen", "kw_only", "slots", "match_args")
 
 
@@ -74,7 +76,9 @@ def fill_class(walk: Walk, node: Node, cls: type) -> None:
     fields = vars(cls).get("_fields")
     if isinstance(fields, tuple):
         node.text.append(f"fields {fields}")
-        walk.fold(node, "default", f"{cls.__name__}._field_defaults", vars(cls).get("_field_defaults"))
+        walk.fold(
+            node, "default", f"{cls.__name__}._field_defaults", vars(cls).get("_field_defaults"), id(cls)
+        )
     if hasattr(cls, "__total__"):  # a TypedDict: nothing but its annotations
         for name, kind in vars(cls).get("__annotations__", {}).items():
             node.text.append(f"key {name}: {walk.describe(node, name, kind)}")
@@ -96,9 +100,9 @@ def _members(cls: type) -> Iterator[tuple[str, Any]]:
             continue
         if isinstance(member, MemberDescriptorType) or (made and _is_made(member)):
             continue
-        if enum_names and (name in ("__new__", "_new_member_") or (name[0] == name[-1] == "_" != name[:2])):
-            if not functions_in(member) and not name.startswith("__"):
-                continue
+        sunder = name.startswith("_") and name.endswith("_") and not name.startswith("__")
+        if enum_names and sunder and not functions_in(member):
+            continue
         yield name, member
 
 
@@ -133,15 +137,23 @@ def _fill_model(walk: Walk, node: Node, cls: Any) -> None:
         for name in getattr(base, "__pydantic_fields__", {})
     }
     own = vars(cls).get("__annotations__", {})
+    node.text.append(f"config {walk.describe(node, 'model_config', cls.model_config)}")
+    generic = cls.__pydantic_generic_metadata__
+    if generic["origin"] is not None:
+        node.text.append(f"of {[walk.describe(node, cls.__name__, each) for each in generic['args']]}")
     for name, each in vars(cls)["__pydantic_fields__"].items():
         if name in inherited and name not in own:
             continue
         said = [name, walk.describe(node, name, each.annotation)]
         for what in _FIELD_SAYS:
             value = getattr(each, what, None)
-            if value is not None and type(value).__name__ != "PydanticUndefinedType":
+            if value is not None and type(value).__name__ != _UNDEFINED:
                 said.append(f"{what}={walk.describe(node, name, value)}")
         node.text.append(f"field {said}")
     for name, private in vars(cls).get("__private_attributes__", {}).items():
-        said = [f"{walk.describe(node, name, value)}" for value in (private.default, private.default_factory)]
+        said = [
+            walk.describe(node, name, value)
+            for value in (private.default, private.default_factory)
+            if type(value).__name__ != _UNDEFINED
+        ]
         node.text.append(f"private {name} {said}")

@@ -201,10 +201,9 @@ def scan(walk: Walk, value: Any) -> list[tuple[str, Node]]:
         elif isinstance(each, type):
             if walk.is_user_class(each):
                 found += walk.class_edges(each)
-        elif depth < _SCAN_DEPTH:
+        elif depth == 0 or (depth < _SCAN_DEPTH and not type(each).__module__.startswith(f"{ENGINE}.")):
             # The engine's objects know each other: beyond the first one lies every other workflow.
-            if depth == 0 or not type(each).__module__.startswith(f"{ENGINE}."):
-                left += [(item, depth + deeper) for item, deeper in _held(each)]
+            left += [(item, depth + deeper) for item, deeper in _held(each)]
     return found
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from .scopes import COMPREHENSIONS, Function, Scope, all_arguments, bound
 from .values import is_secret_literal
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Chain = tuple[str, ...]
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 # Type annotations of steps count through their event classes; the fields below carry no meaning else.
 _UNCOUNTED = frozenset({"ctx", "type_comment", "kind", "annotation", "returns", "type_params", "simple"})
 
@@ -58,7 +57,7 @@ class Read:
 
 def read_function(node: Function) -> Read:
     """Read a function without its name, decorators, defaults and annotations."""
-    arguments = [argument.arg for argument in _all_arguments(node.args)]
+    arguments = [argument.arg for argument in all_arguments(node.args)]
     reader = _Reader(arguments[0] if arguments else None)
     reader.function(node)
     return reader.result()
@@ -79,13 +78,6 @@ def read_module(tree: ast.Module) -> Read:
     return reader.result()
 
 
-@dataclass
-class _Scope:
-    names: set[str]
-    globals: set[str]
-    is_class: bool = False
-
-
 class _Reader:
     def __init__(self, first: str | None) -> None:
         self._first = first
@@ -93,7 +85,7 @@ class _Reader:
         self._chains: dict[Chain, None] = {}
         self._stores: set[str] = set()
         self._imports: list[Import] = []
-        self._scopes: list[_Scope] = []
+        self._scopes: list[Scope] = []
 
     def result(self) -> Read:
         return Read("".join(self._out), list(self._chains), self._stores, self._imports)
@@ -204,9 +196,9 @@ class _Reader:
 
     def function(self, node: Function) -> None:
         """Read a function's parameters and body in a scope of its own."""
-        names = _all_arguments(node.args)
+        names = all_arguments(node.args)
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
-        scope = _bound(body)
+        scope = bound(body)
         scope.names.update(argument.arg for argument in names)
         kinds = (len(node.args.posonlyargs), len(node.args.args), len(node.args.kwonlyargs))
         marks = (node.args.vararg is not None, node.args.kwarg is not None)
@@ -231,7 +223,7 @@ class _Reader:
         self._field("bases", node.bases)
         self._field("keywords", node.keywords)
         self._field("decorators", node.decorator_list)
-        scope = _bound(node.body)
+        scope = bound(node.body)
         scope.is_class = True
         self._scopes.append(scope)
         self.body(node.body)
@@ -246,7 +238,7 @@ class _Reader:
             for each in ast.walk(generator.target)
             if isinstance(each, ast.Name)
         }
-        self._scopes.append(_Scope(targets, set()))
+        self._scopes.append(Scope(targets, set()))
         for position, generator in enumerate(node.generators):
             self._out.append(f"for {generator.is_async}")
             self.visit(generator.target)
@@ -343,7 +335,7 @@ class _Reader:
         self._generic(node)
 
 
-_SPECIAL = {
+_SPECIAL: dict[type[ast.AST], Callable[[_Reader, Any], None]] = {
     ast.Name: _Reader.name,
     ast.Attribute: _Reader.attribute,
     ast.AugAssign: _Reader.augmented,
@@ -351,7 +343,7 @@ _SPECIAL = {
     ast.AsyncFunctionDef: _Reader.nested,
     ast.Lambda: _Reader.nested,
     ast.ClassDef: _Reader.class_,
-    **dict.fromkeys(_COMPREHENSIONS, _Reader.comprehension),
+    **dict.fromkeys(COMPREHENSIONS, _Reader.comprehension),
     ast.Global: _Reader.globals_,
     ast.Nonlocal: _Reader.globals_,
     ast.Import: _Reader.import_,
@@ -364,16 +356,6 @@ _SPECIAL = {
     ast.Dict: _Reader.dict_,
     ast.Call: _Reader.call,
 }
-
-
-def _all_arguments(arguments: ast.arguments) -> list[ast.arg]:
-    found = [*arguments.posonlyargs, *arguments.args]
-    if arguments.vararg is not None:
-        found.append(arguments.vararg)
-    found += arguments.kwonlyargs
-    if arguments.kwarg is not None:
-        found.append(arguments.kwarg)
-    return found
 
 
 def _target_name(target: ast.expr) -> str | None:
@@ -392,40 +374,3 @@ def _as_read(target: ast.expr) -> ast.expr:
     if isinstance(target, ast.Attribute):
         return ast.Attribute(target.value, target.attr, ast.Load())
     return target
-
-
-def _bound(body: Iterable[ast.AST]) -> _Scope:
-    """The names that a function's body binds, its inner scopes left out."""
-    scope = _Scope(set(), set())
-    outer: set[str] = set()
-    for node in _in_scope(body):
-        if isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load):
-                scope.names.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            scope.names.add(node.name)
-        elif isinstance(node, ast.alias):
-            scope.names.add(node.asname or node.name.partition(".")[0])
-        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-            scope.names.update(filter(None, [node.name]))
-        elif isinstance(node, ast.MatchMapping):
-            scope.names.update(filter(None, [node.rest]))
-        elif isinstance(node, ast.Global):
-            scope.globals.update(node.names)
-        elif isinstance(node, ast.Nonlocal):
-            outer.update(node.names)
-    scope.names -= outer
-    return scope
-
-
-def _in_scope(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    left = list(body)
-    while left:
-        node = left.pop()
-        if isinstance(node, _COMPREHENSIONS):
-            # Only ``:=`` binds a name outside of a comprehension.
-            left += [each.target for each in ast.walk(node) if isinstance(each, ast.NamedExpr)]
-            continue
-        yield node
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            left += ast.iter_child_nodes(node)

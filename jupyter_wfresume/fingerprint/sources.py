@@ -12,7 +12,8 @@ from types import CodeType
 from typing import Any
 
 from .bytecode import nested_codes, same_code
-from .reader import Function, Read, read_expressions, read_function
+from .reader import Read, read_expressions, read_function
+from .scopes import Function
 
 _FUTURES = 0x1FE0000
 """Flags of ``from __future__``: a cell inherits them from earlier cells."""

@@ -22,8 +22,11 @@ _SURE_SECRET = re.compile(
 )
 _LOOKS_RANDOM = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.+/=:-]{16,}")
 _ATOMS = (type(None), bool, int, float, complex, str, bytes, Decimal, date, time, timedelta, Enum, PurePath)
-_EXACT_ATOMS = frozenset({type(None), bool, int, float, complex, str, bytes, Decimal, date, datetime, time, timedelta})
-_CONTAINERS = frozenset({list, tuple, set, frozenset})
+_EXACT_ATOMS = frozenset(
+    {type(None), bool, int, float, complex, str, bytes, Decimal, date, datetime, time, timedelta}
+)
+_CONTAINERS = frozenset({list, tuple, set, frozenset, dict})
+_DEEPEST = 40
 
 
 def digest_of(*parts: str) -> str:
@@ -78,16 +81,25 @@ def is_random_id(value: Any) -> bool:
     return isinstance(value, str) and _RANDOM_ID.fullmatch(value) is not None
 
 
-def is_plain(value: Any) -> bool:
-    """Whether a value is of builtin types all through, and holds no secret and no random id."""
+def is_plain(value: Any, around: tuple[int, ...] = ()) -> bool:
+    """Whether a value is of builtin types all through, and holds no secret and no random id.
+
+    Args:
+        value: of any kind.
+        around: ids of the containers it lies in; what contains itself is not plain.
+    """
     kind = type(value)
     if kind in _EXACT_ATOMS:
         return not is_random_id(value)
-    if kind in _CONTAINERS:
-        return all(is_plain(item) for item in value)
+    if kind not in _CONTAINERS or id(value) in around or len(around) > _DEEPEST:
+        return False
+    around = (*around, id(value))
     if kind is dict:
-        return all(is_plain(key) and not is_secret_name(key) and is_plain(item) for key, item in value.items())
-    return False
+        return all(
+            is_plain(key, around) and not is_secret_name(key) and is_plain(item, around)
+            for key, item in value.items()
+        )
+    return all(is_plain(item, around) for item in value)
 
 
 def is_immutable(value: Any) -> bool:

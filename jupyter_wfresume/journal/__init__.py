@@ -5,7 +5,7 @@ reduced before it, ``t`` the loop's time in seconds since the epoch:
 
 =====  =====================================================================
 ``O``  opens a journal: format, engine, start event, state, snapshot of ``ctx=``
-``L``  a life begins: when the life before it gave its last sign
+``L``  a life begins: when the life before it gave its last sign, workers by step
 ``S``  the engine's session start
 ``A``  an event from outside the loop: the start event, a send, an answer
 ``R``  the result of an execution
@@ -22,12 +22,13 @@ reduced before it, ``t`` the loop's time in seconds since the epoch:
 from __future__ import annotations
 
 from .blobs import StoreBlobs
+from .ending import Final, final
 from .evidence import Evidence, Proof, inputs_of
 from .headers import dump as dump_header
 from .headers import load as load_header
 from .log import FORMAT, Journal, history
 from .questions import Question, Questions
-from .restore import Final, Restored, final, overwrite, restore
+from .restore import Restored, overwrite, restore
 from .state import LostValue, StateLog, apply_ops, changed_paths
 from .ticks import FindClass, Record, TickReader, TickWriter, Unkept
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +116,12 @@ class Evidence:
                 fan-in's events arrive is not part of a result.
         """
         return self._by_input.get((step, inputs), [])
+
+    def durations(self) -> Iterator[tuple[str, float]]:
+        """Step and seconds of each execution."""
+        for (step, _), proofs in self._by_input.items():
+            for proof in proofs:
+                yield step, proof.seconds
 
     def failed_before(self, step: str, inputs: Inputs) -> bool:
         """Whether the last thing recorded of these inputs is a failure."""

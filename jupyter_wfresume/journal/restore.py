@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..codec import Blobs
+from ..codec import Blobs, digest
 from ..engine import (
     CommandRunWorker,
     Event,
@@ -18,10 +18,14 @@ from ..engine import (
     Workflow,
     executions,
     find_execution,
+    input_events,
     open_waiters,
+    set_workers,
     state_from_snapshot,
+    workers_of,
 )
-from ..errors import DamagedError, JournalError
+from ..errors import CannotKeepError, DamagedError, JournalError
+from ..projection import node_at
 from .questions import Questions
 from .state import Op, apply_ops
 from .ticks import FindClass, Record, TickReader
@@ -107,6 +111,7 @@ class _Restorer:
         self._driven = 0.0
         self._life_began: float | None = None
         self._overlaps: list[list[Any]] = []
+        self._records: list[Record] = []
         self.fold: Fold
         self.out: Restored
 
@@ -119,7 +124,9 @@ class _Restorer:
             _number(self.out.indexes, str(command.step_id), found[1])
 
     def run(self, records: list[Record]) -> Restored:
+        self._records = records
         self._open(records[0])
+        today = workers_of(self.fold.state)
         for number, record in enumerate(records[1:], start=1):
             try:
                 self._one(number, record)
@@ -127,6 +134,8 @@ class _Restorer:
                 raise DamagedError(
                     f"record {number} of the journal cannot be read: {type(error).__name__}: {error}"
                 ) from error
+        # What was dispatched depends on how many could run at once in that life.
+        set_workers(self.fold.holder.state, today)
         self._finish()
         return self.out
 
@@ -181,6 +190,7 @@ class _Restorer:
             end = max(previous or 0.0, self.out.last_stamp)
             self._driven += max(0.0, end - self._life_began)
         self._life_began = record["t"]
+        set_workers(self.fold.holder.state, record.get("w", {}))
         self.out.lives += 1
 
     def _now_driven(self, stamp: float) -> float:
@@ -242,6 +252,7 @@ class _Restorer:
                 f"as it is now never starts that execution"
             )
         execution = found[1]
+        self._check_inputs(record, execution)
         if "m" in record:
             overwrite(execution.event, self._reader.value(record["m"]))
         tick = self._reader.result(record, execution.event)
@@ -266,6 +277,32 @@ class _Restorer:
         if stop is not None:
             self.out.stop = [number, stop]
         self._sent.pop(record["v"], None)
+
+    def _check_inputs(self, record: Record, execution: InProgressState) -> None:
+        """A changed workflow may give an id to another execution than the one that had it."""
+        places = record.get("in")
+        if not places:
+            return
+        events = input_events(execution)
+        several = places if isinstance(places[0], list) else [places]
+        if len(several) != len(events) or not all(map(self._stands_at, events, several)):
+            raise JournalError(
+                f"the result of {record['s']}[{record['i']}] is in the journal, but the workflow as it "
+                f"is now gives that execution another input"
+            )
+
+    def _stands_at(self, event: Event, place: Ref) -> bool:
+        known = self.out.refs.get(id(event))
+        if known is not None and known[1] == place:
+            return True
+        # One event object may have been written down in several places.
+        node = node_at(self._records, (place[0], place[1]))
+        if isinstance(node, dict) and "lost" in node:
+            return True
+        try:
+            return digest(event) == digest(self._reader.value(node))
+        except CannotKeepError:
+            return True
 
     def _note_lost(self, number: int, record: Record, tick: TickStepResult) -> None:
         if not self._lost_now:
@@ -391,48 +428,3 @@ def restore(
         DamagedError: a record cannot be read.
     """
     return _Restorer(workflow, engine_run_id, blobs, find_class, start, model).run(records)
-
-
-@dataclass(frozen=True)
-class Final:
-    """How a finished run ended.
-
-    Args:
-        stop: the stop event.
-        model: the final state.
-        snapshot: the engine's last snapshot, or None.
-    """
-
-    stop: Event
-    model: StateModel
-    snapshot: dict[str, Any] | None
-
-
-def final(
-    records: list[Record], blobs: Blobs, find_class: FindClass, model: StateModel | None
-) -> Final | None:
-    """The recorded end of a finished run, without folding its ticks.
-
-    Args:
-        records: the intact records.
-        blobs: where large values are.
-        find_class: asked first for each class.
-        model: today's initial state, for one that could not be kept.
-
-    Returns:
-        None where the end is not on record.
-    """
-    reader = TickReader(blobs, find_class, lambda event, said: None)
-    end = next((r for r in reversed(records) if r["k"] == "E" and r.get("status") == "done"), None)
-    if end is None or "stop" not in end:
-        return None
-    number, index = end["stop"]
-    opening = records[0]
-    state = reader.value(opening["state"]) if "state" in opening else model
-    if not isinstance(state, StateModel):
-        raise DamagedError("the journal's opening record holds no state")
-    for record in records:
-        if record["k"] in "RB" and record.get("st"):
-            apply_ops(state, record["st"], reader.value)
-    snapshot = None if end.get("snap") is None else reader.value(end["snap"])
-    return Final(reader.event(records[number]["r"][index][1]), state, snapshot)

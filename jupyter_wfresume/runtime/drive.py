@@ -41,6 +41,7 @@ from ..engine import (
     plain,
     seed,
     steps_of,
+    workers_of,
 )
 from ..errors import CannotKeepError
 from ..journal import Journal, Questions, Record, Restored
@@ -214,6 +215,7 @@ class Drive:
                 "t": now,
                 "prev": self._beginning.previous_beat,
                 "code": self._beginning.written_codes,
+                "w": workers_of(state),
             })
         for lost in self._watch.begin(self.store):
             key = ".".join(str(part) for part in lost.path)[2:]

@@ -18,6 +18,7 @@ from ..engine import (
     WorkflowTick,
     all_tasks,
     executions,
+    input_events,
     is_busy,
     pick_highest_priority,
 )
@@ -104,12 +105,6 @@ class Tasks:
             e for s, e in executions(self._holder.state) if s == one.step_id and e.worker_id == one.worker_id
         )
         known = self._indexes.setdefault(step, {})
-        payload = execution.shared_state.collection_release_payload
-        inputs = (
-            list(payload.events)
-            if payload is not None
-            else list((execution.bound_events or {}).values()) or [execution.event]
-        )
         return Flight(
             invocation_id=execution.invocation_id or "",
             step=step,
@@ -117,7 +112,7 @@ class Tasks:
             work_item_id=execution.work_item_id or "",
             attempt=execution.attempts,
             event=execution.event,
-            inputs=inputs,
+            inputs=input_events(execution),
             sync=self._sync[step],
         )
 

@@ -38,6 +38,7 @@ from ..records import Lease, RunHeader
 from ..runtime import Beginning, Drive, Flight, Hooks
 from . import words
 from .codes import Codes
+from .forecast import forecast, lines
 from .life import Life
 from .recorded import Recorded
 from .reuse import Reuse
@@ -136,9 +137,7 @@ class _Beginner:
             if ended is not None:
                 return self._recorded(ended), None
         self._say(life, found)
-        self._session.store.put_run(
-            self._header.run_id, life.header_now(time.monotonic()), lease=call.lease
-        )
+        self._session.store.put_run(self._header.run_id, life.header_now(time.monotonic()), lease=call.lease)
         return drive, life
 
     def _ended(self) -> Final | None:
@@ -281,6 +280,22 @@ class _Beginner:
                 )
         return record
 
+    def _forecast(self) -> list[str]:
+        """What earlier runs answer, a line a step, before anything is executed."""
+        call = self._call
+        if call.reuse is None or call.start_event is None:
+            return []
+        found = forecast(
+            call.workflow,
+            call.start_event,
+            snapshot_of(call.ctx),
+            self._model,
+            call.reuse.matcher,
+            call.codes.parts,
+            Supply.reader(self._blobs, self._find),
+        )
+        return lines(found)
+
     def _count(self, drive: Drive, found: _Found) -> None:
         codes: dict[str, str] = {}
         reader = Supply.reader(self._blobs, self._find)
@@ -300,12 +315,9 @@ class _Beginner:
             life.headline = f"resumed at {counted} · {ended}"
             said = f"resumes run {short} at {counted} executions; {why or ended}{self._elsewhere()}"
         else:
-            known = "" if call.reuse is None else words.known(call.reuse.evidence.count)
-            parts = [part for part in (why, known) if part]
-            more = f" ({'; '.join(parts)})" if parts else ""
-            said = f"new run {short}{more}"
+            said = f"new run {short}{f' ({why})' if why else ''}"
         if call.parent is None:
-            self._session.tell(f"{header.name}: {said}")
+            self._session.tell("\n".join([f"{header.name}: {said}", *self._forecast()]))
         if found.damage:
             life.warn(found.damage)
         for event, _, lost in () if found.restored is None else found.restored.lost.values():

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..engine import Workflow, free_steps, step_sources
-from ..fingerprint import class_code
-
-
-@dataclass(frozen=True)
-class StepCode:
-    digest: str
-    parts: Mapping[str, str]
+from ..engine import Workflow, own_attributes, step_sources
+from ..fingerprint import StepCode, step_codes
 
 
 @dataclass(frozen=True)
@@ -30,6 +24,11 @@ class Codes:
         """Digest by step."""
         return {name: code.digest for name, code in self.steps.items()}
 
+    @property
+    def parts(self) -> dict[str, Mapping[str, str]]:
+        """What each step's code is made of."""
+        return {name: code.parts for name, code in self.steps.items()}
+
     def written(self) -> dict[str, list[object]]:
         """What a life's record holds of it: digest and parts by step."""
         return {name: [code.digest, dict(code.parts)] for name, code in self.steps.items()}
@@ -41,5 +40,13 @@ def codes_of(workflow: Workflow) -> Codes:
     Args:
         workflow: the instance; its simple attributes count where a step uses them.
     """
-    whole = class_code(type(workflow), free_steps(workflow))
-    return Codes({name: StepCode(whole, {"the class": whole}) for name in step_sources(workflow)})
+    sources = step_sources(workflow)
+    return Codes(
+        step_codes(
+            {name: source.function for name, source in sources.items()},
+            owner=type(workflow),
+            instance_attributes=own_attributes(workflow),
+            resources={name: source.resources for name, source in sources.items()},
+            events={name: source.events for name, source in sources.items()},
+        )
+    )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..engine import EmissionKey, StepWorkerOutput, TickAddEvent
-from ..journal import Evidence, Proof, TickReader, apply_ops, inputs_of
+from ..journal import Proof, TickReader, apply_ops
 from ..runtime import CURRENT, Drive, Flight
+from .match import Matcher
 
 
 @dataclass
@@ -32,20 +32,14 @@ class Reuse:
     Equal inputs are counted: two recorded executions answer two of three.
 
     Args:
-        evidence: finished executions of the name.
-        codes: digest of each step's code as it is now.
-        any_code: accept outputs of code that has changed since.
+        matcher: finds recorded executions.
         reader: makes values of their nodes.
     """
 
-    def __init__(
-        self, evidence: Evidence, codes: Mapping[str, str], any_code: bool, reader: TickReader
-    ) -> None:
-        self.evidence = evidence
+    def __init__(self, matcher: Matcher, reader: TickReader) -> None:
+        self.matcher = matcher
         self.used = Reused()
         self.drive: Drive
-        self._codes = codes
-        self._any_code = any_code
         self._reader = reader
         self._taken: set[tuple[str, int]] = set()
 
@@ -66,16 +60,8 @@ class Reuse:
         return await self._repeat(flight, proof)
 
     def _find(self, flight: Flight) -> Proof | None:
-        inputs = inputs_of(flight.inputs)
-        for proof in () if inputs is None else self.evidence.find(flight.step, inputs):
-            if (proof.run_id, proof.number) not in self._taken and self._holds(flight.step, proof):
-                return proof
-        return None
-
-    def _holds(self, step: str, proof: Proof) -> bool:
-        if not self._any_code and proof.code != self._codes.get(step):
-            return False
-        return all(self.drive.content(path) == seen for path, seen in proof.reads)
+        found = self.matcher.match(flight.step, flight.inputs, self.drive.content, self._taken)
+        return found if isinstance(found, Proof) else None
 
     async def _repeat(self, flight: Flight, proof: Proof) -> list[StepWorkerOutput]:
         internal, record = self.drive.internal, proof.record

@@ -40,6 +40,7 @@ from .codes import Codes, codes_of
 from .identity import ATTRIBUTES, call_digest
 from .interrupt import Interrupts
 from .life import STOP_GRACE_S, Life
+from .match import Matcher
 from .reuse import Reuse
 from .runs import headers_of, open_store
 from .supply import Supply
@@ -359,7 +360,9 @@ class Session:
                 if known.name == header.name:
                     evidence.add(known.run_id, history(self.store, known.run_id).records, reader)
         evidence = self._evidence[header.name]
-        return Reuse(evidence, codes.digests, plan.any_code, reader) if evidence.count else None
+        if not evidence.count:
+            return None
+        return Reuse(Matcher(evidence, codes.digests, plan.any_code), reader)
 
     def _lease(self, header: RunHeader, parent: Life | None) -> Lease:
         if parent is not None:

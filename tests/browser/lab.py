@@ -87,6 +87,7 @@ class Server:
             port = int(probe.getsockname()[1])
         self.url = f"http://127.0.0.1:{port}"
         self._words = self.log.open("a")
+        found = [os.environ.get("PYTHONPATH"), str(ROOT)]
         options = {
             "ServerApp.port": port,
             "ServerApp.port_retries": 0,
@@ -102,7 +103,7 @@ class Server:
                 *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
                 *(f"--{name}={value}" for name, value in options.items()),
             ],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, found))},
             cwd=self.folder,
             stdout=self._words,
             stderr=subprocess.STDOUT,

@@ -135,9 +135,7 @@ class Builder:
 
         policy = retry_policy(wait=wait_fixed(spec.delay), stop=stop_after_attempt(spec.fails + 1))
         returns = gives | None if spec.skips else gives
-        self.add(
-            work, {"ctx": Context, "ev": takes}, returns, num_workers=spec.workers, retry_policy=policy
-        )
+        self.add(work, {"ctx": Context, "ev": takes}, returns, num_workers=spec.workers, retry_policy=policy)
         return gives
 
     def _caught(self, spec: Caught, takes: Any) -> Any:

@@ -78,7 +78,7 @@ async def driven(spec: tuple[Any, ...], seed: int, store: Path) -> tuple[Any, di
 @example(spec=EVERYTHING, seed=1)
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_each_prefix_of_the_journal_folds_to_the_live_state(spec: tuple[Any, ...], seed: int) -> None:
-    """Folded from the ticks that came from outside alone, each prefix gives the state that the live loop had."""
+    """Folded from the ticks from outside alone, each prefix gives the state that the live loop had."""
     with tempfile.TemporaryDirectory() as folder:
         workflow, states = asyncio.run(driven(spec, seed, Path(folder) / "store"))
         with Store.open(Path(folder) / "store") as store:

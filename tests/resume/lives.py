@@ -69,11 +69,6 @@ class Life:
     views: list[RunView] = field(default_factory=list)
     session: Session | None = None
 
-    @property
-    def records(self) -> int:
-        """How many records it wrote."""
-        return sum(write.method == "append" for write in self.writes)
-
 
 @contextmanager
 def _kept(writes: list[Write]) -> Iterator[None]:
@@ -136,23 +131,22 @@ def roots(writes: list[Write]) -> list[str]:
     return list(found)
 
 
-def put_back(store: Path, writes: list[Write], *, base: list[Write] | None = None) -> None:
+def put_back(store: Path, writes: list[Write]) -> None:
     """Make a store that holds these writes, left by a process that is dead."""
     dead = Owner(pid=this_process().pid, started=1, boot=this_process().boot, host="here")
     opened = Store.open(store)
     try:
-        tops = roots([*(base or []), *writes])
         leases = {
-            run_id: opened.acquire(run_id, dead, now=1.0, alive=lambda owner: False) for run_id in tops
+            run_id: opened.acquire(run_id, dead, now=1.0, alive=lambda owner: False)
+            for run_id in roots(writes)
         }
-        parents: dict[str, str] = {}
-        for write in [*(base or []), *writes]:
-            _put_one(opened, write, leases, parents)
+        for write in writes:
+            _put_one(opened, write, leases)
     finally:
         opened.close()
 
 
-def _put_one(opened: Store, write: Write, leases: dict[str, Lease], parents: dict[str, str]) -> None:
+def _put_one(opened: Store, write: Write, leases: dict[str, Lease]) -> None:
     # Any lease will do for a nested run: the store checks that it is held, the run's root says which it is.
     lease = leases.get(write.run_id) or next(iter(leases.values()), None)
     if write.method == "put_run":

@@ -113,7 +113,7 @@ async def test_waiting_does_not_use_up_the_budget(tmp_path: Path) -> None:
 
 
 async def test_a_run_that_waits_ends_as_waiting_and_goes_on(tmp_path: Path) -> None:
-    """When the cell's patience ends, the run waits; run again, the question is still there and the answer counts."""
+    """When the cell's patience ends, the run waits; run again, the question is there and an answer counts."""
     store = tmp_path / "store"
     first = await live(store, lambda: Asks(timeout=0.3).run(), wait_s=0.0)
     assert isinstance(first.error, RunEnded)

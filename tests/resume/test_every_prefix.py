@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.resume import features as ft
 from tests.resume import workflows as wf
 from tests.resume.lives import Life, Write, done_for_good, live, put_back, results_of
 
@@ -20,17 +21,17 @@ async def several() -> Any:
     """Two different calls, and two equal ones."""
     first = await wf.FanOut().run(n=1)
     second = await wf.FanOut().run(n=2)
-    return [first, second, await wf.SkipsSome().run(n=3), await wf.SkipsSome().run(n=3)]
+    return [first, second, await ft.SkipsSome().run(n=3), await ft.SkipsSome().run(n=3)]
 
 
 async def side_by_side() -> Any:
     """Two different runs at once."""
-    return await asyncio.gather(wf.FanOut().run(n=2), wf.SkipsSome().run(n=3))
+    return await asyncio.gather(wf.FanOut().run(n=2), ft.SkipsSome().run(n=3))
 
 
 async def notes() -> Any:
     """The body reads the stream to its end."""
-    handler = wf.Streams().run()
+    handler = ft.Streams().run()
     async for _ in handler.stream_events():
         pass
     return await handler
@@ -38,7 +39,7 @@ async def notes() -> Any:
 
 async def final_state() -> Any:
     """The state after the end is part of what comes back."""
-    handler = wf.LooseState().run()
+    handler = ft.LooseState().run()
     result = await handler
     return result, await handler.ctx.store.get("names")
 
@@ -58,24 +59,24 @@ CASES: dict[str, Body] = {
     "retries": lambda: wf.Flaky().run(),
     "retries at once": lambda: wf.FlakyAtOnce().run(),
     "catch_error": lambda: wf.Caught().run(),
-    "typed state": lambda: wf.TypedState().run(),
+    "typed state": lambda: ft.TypedState().run(),
     "loose state": final_state,
-    "set_state and clear": lambda: wf.Replaces().run(),
-    "changed input": lambda: wf.ChangesInput().run(),
-    "resource": lambda: wf.WithResource().run(),
-    "free functions": lambda: wf.Free().run(n=3),
-    "custom events": lambda: wf.Custom().run(start_event=wf.Order(number=3, tags={"x"})),
-    "special stop": lambda: wf.SpecialStop().run(),
+    "set_state and clear": lambda: ft.Replaces().run(),
+    "changed input": lambda: ft.ChangesInput().run(),
+    "resource": lambda: ft.WithResource().run(),
+    "free functions": lambda: ft.Free().run(n=3),
+    "custom events": lambda: ft.Custom().run(start_event=ft.Order(number=3, tags={"x"})),
+    "special stop": lambda: ft.SpecialStop().run(),
     "streams": notes,
-    "skips": lambda: wf.SkipsSome().run(n=4),
+    "skips": lambda: ft.SkipsSome().run(n=4),
     "several runs": several,
     "side by side": side_by_side,
-    "inner runs": lambda: wf.Outer().run(),
-    "inner run and retry": lambda: wf.OuterRetries().run(),
-    "loop": lambda: wf.Loop().run(),
-    "waits at random": lambda: wf.answering(wf.AsksAtRandom().run()),
-    "nobody answers": lambda: wf.NobodyAnswers().run(),
-    "carries a lambda": lambda: wf.CarriesALambda().run(),
+    "inner runs": lambda: ft.Outer().run(),
+    "inner run and retry": lambda: ft.OuterRetries().run(),
+    "loop": lambda: ft.Loop().run(),
+    "waits at random": lambda: wf.answering(ft.AsksAtRandom().run()),
+    "nobody answers": lambda: ft.NobodyAnswers().run(),
+    "carries a lambda": lambda: ft.CarriesALambda().run(),
 }
 
 

@@ -78,7 +78,7 @@ async def test_only_the_failed_step_runs_again(tmp_path: Path, world: type[World
 
 
 async def test_a_failure_may_be_caught_by_the_body(tmp_path: Path, world: type[World]) -> None:
-    """A body that catches the step's exception goes on, and gets the exception with its type and attributes."""
+    """A body that catches the step's exception goes on, with its type and attributes in hand."""
 
     async def body() -> Any:
         try:
@@ -115,7 +115,7 @@ class Siblings(Workflow):
 
 
 async def test_siblings_in_flight_finish_and_nothing_new_starts(tmp_path: Path, world: type[World]) -> None:
-    """What runs beside a failing execution is recorded before the error is raised; what waits does not start."""
+    """What runs beside a failing execution is recorded before the error is raised; nothing new starts."""
     store = tmp_path / "store"
     first = await live(store, lambda: Siblings().run())
     assert first.error is world.error
@@ -228,7 +228,7 @@ class Slow(Workflow):
 
 
 async def test_only_the_failed_one_has_a_fresh_budget(tmp_path: Path, world: type[World]) -> None:
-    """An execution that failed for good begins its attempts anew; one that waited for its retry keeps count."""
+    """What failed for good begins its attempts anew; what waited for its retry keeps its count."""
     store = tmp_path / "store"
     first = await live(store, lambda: Slow().run())
     assert first.error is world.error

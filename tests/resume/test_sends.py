@@ -136,4 +136,3 @@ async def test_the_body_sends_another_event_than_before(tmp_path: Path, world: t
     second = await live(tmp_path / "second", nudging)
     assert second.result == [0, 1, 2, 10]
     assert [note for note in second.views[-1].notes if "the cell sent another Nudge" in note]
-

@@ -11,8 +11,9 @@ from workflows import Context, Workflow, step
 from workflows.events import Event, StartEvent, StopEvent
 from workflows.retry_policy import retry_policy, stop_after_attempt, wait_fixed
 
+from tests.resume.features import CarriesALambda
 from tests.resume.lives import Life, Write, live, put_back, ran
-from tests.resume.workflows import CarriesALambda, Done, Item
+from tests.resume.workflows import Done, Item
 
 SECRET = "pa55word-that-nobody-may-read"
 
@@ -20,7 +21,11 @@ SECRET = "pa55word-that-nobody-may-read"
 def up_to(life: Life, step: str) -> list[Write]:
     """The writes up to the first result of a step."""
     for at, write in enumerate(life.writes):
-        if write.method == "append" and f'"s":"{step}"'.encode() in write.args[1] and b'"k":"R"' in write.args[1]:
+        if (
+            write.method == "append"
+            and f'"s":"{step}"'.encode() in write.args[1]
+            and b'"k":"R"' in write.args[1]
+        ):
             return life.writes[: at + 1]
     raise AssertionError(f"{step} has no result")
 

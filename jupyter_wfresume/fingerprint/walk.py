@@ -1,0 +1,237 @@
+"""Follows names from a step's code to all that they mean in the user's own code."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from .classes import fill_class
+from .describe import Describer, is_secret, scan
+from .functions import FunctionReader
+from .graph import Edge, Node
+from .members import Members
+from .owners import ENGINE, Origin, Owners
+from .values import is_immutable, is_plain, is_secret_name
+
+_BUILT_IN = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType)
+
+
+class Walk:
+    """One look at the code of a workflow; what is met twice is read once.
+
+    Args:
+        owner: the workflow class, on which ``self.x`` is looked up.
+        steps: names of its steps.
+        attributes: of the instance.
+    """
+
+    def __init__(self, owner: type, steps: frozenset[str], attributes: Mapping[str, Any]) -> None:
+        self.owners = Owners()
+        self._nodes: dict[Any, tuple[Any, Node]] = {}
+        self.members = Members(self, owner, steps, attributes)
+        self._functions = FunctionReader(self)
+
+    def node(self, key: Any, held: Any, kind: str, name: str) -> tuple[Node, bool]:
+        """The node of a thing, and whether it is new.
+
+        Args:
+            key: with the thing's id in it.
+            held: the thing, held so that its id stays its own.
+            kind: of a new node.
+            name: of a new node.
+        """
+        known = self._nodes.get(key)
+        if known is not None:
+            return known[1], False
+        node = Node(kind, name)
+        self._nodes[key] = held, node
+        return node, True
+
+    def mark_rebound(self) -> None:
+        """Call what any code assigns mutable, wherever it is read."""
+        for value, node in self._nodes.values():
+            if node.kind in ("constant", "closure") and node.key in self._functions.rebound:
+                node.mutable = type(value).__name__
+
+    # Code
+
+    def is_user_class(self, cls: type) -> bool:
+        """Whether a class is the user's own."""
+        return self.owners.of_name(cls.__module__).user
+
+    def package(self, origin: Origin) -> list[Edge]:
+        """What naming something of a package means: the package's version."""
+        if not origin.package:
+            return []
+        named = f"{origin.package} {origin.version}".rstrip()
+        node, _ = self.node(("package", named), None, "package", named)
+        node.text = [origin.version]
+        return [(origin.package, node)]
+
+    def class_edges(self, cls: type) -> list[Edge]:
+        """What naming a class means."""
+        origin = self.owners.of_name(cls.__module__)
+        if not origin.user:
+            return self.package(origin)
+        is_event = any(
+            base.__name__ == "Event" and base.__module__.startswith(f"{ENGINE}.") for base in cls.__mro__
+        )
+        node, fresh = self.node(("class", id(cls)), cls, "event" if is_event else "class", cls.__name__)
+        if fresh:
+            node.module = cls.__module__
+            fill_class(self, node, cls)
+        return [(cls.__name__, node)]
+
+    def code_edges(self, name: str, value: Any, kind: str = "helper") -> list[Edge] | None:
+        """What naming a piece of code means; None where the value is no code.
+
+        Args:
+            name: how it is named.
+            value: a function, a class, a module, or what wraps one.
+            kind: of a function.
+        """
+        if isinstance(value, types.FunctionType):
+            return self._function_edges(name, value, kind)
+        if isinstance(value, type) and typing.get_origin(value) is None:  # ``list[int]`` is a type in 3.10
+            edges = self.class_edges(value)
+            return [(name, node) for _, node in edges] if self.is_user_class(value) else edges
+        if isinstance(value, types.ModuleType):
+            return self._module_edges(value)
+        if isinstance(value, _BUILT_IN):
+            bound = getattr(value, "__self__", None)
+            if bound is not None and not isinstance(bound, (types.ModuleType, type)):
+                return None
+            return self.package(self.owners.of_name(getattr(value, "__module__", None) or "builtins"))
+        if isinstance(value, types.MethodType) and isinstance(value.__self__, type):
+            return [*self.class_edges(value.__self__), *(self.code_edges(name, value.__func__) or [])]
+        wrapped = wrapped_in(value)
+        if wrapped is not None:
+            return [*self.class_edges(type(value)), *(self.code_edges(name, wrapped, kind) or [])]
+        if callable(value) and isinstance(getattr(value, "__name__", None), str):
+            origin = self.owners.of_name(type(value).__module__)
+            return None if origin.user or not origin.package else self.package(origin)
+        return None
+
+    def _function_edges(self, name: str, function: types.FunctionType, kind: str) -> list[Edge]:
+        inner, above = unwrapped(function)
+        if not isinstance(inner, types.FunctionType):
+            return [*(self.code_edges(name, inner) or []), *self._wrapper_edges(above)]
+        origin = self.owners.of_function(inner)
+        if not origin.user:
+            return [*self.package(origin), *scan(self, inner), *self._wrapper_edges(above)]
+        if kind == "helper" and self.members.is_method(inner):
+            kind = "method"
+        node, fresh = self.node(("function", id(inner)), inner, kind, inner.__name__)
+        if fresh:
+            node.module = str(inner.__globals__.get("__name__", ""))
+            self._functions.read(node, inner)
+        return [(name, node), *self._wrapper_edges(above)]
+
+    def _wrapper_edges(self, above: list[Any]) -> list[Edge]:
+        """What decorators have put around a function; the function itself has been read."""
+        edges: list[Edge] = []
+        for each in above:
+            if not isinstance(each, types.FunctionType):
+                edges += self.class_edges(type(each))
+            elif self.owners.of_function(each).user:
+                node, fresh = self.node(("function", id(each)), each, "wrapper", each.__code__.co_name)
+                if fresh:
+                    self._functions.read(node, each)
+                    if self._functions.is_in_decorator(each):
+                        node.text = []  # said by the decorator, and not to be named twice
+                edges.append((node.name, node))
+            else:
+                edges += [*self.package(self.owners.of_function(each)), *scan(self, each)]
+        return edges
+
+    def inline(self, node: Node, function: Any) -> None:
+        """Write a method into its class's node."""
+        inner, above = unwrapped(function)
+        if isinstance(inner, types.FunctionType):
+            origin = self.owners.of_function(inner)
+            if origin.user:
+                self._functions.read(node, inner)
+            else:
+                node.edges += self.package(origin)
+        node.edges += self._wrapper_edges(above)
+
+    def _module_edges(self, module: types.ModuleType) -> list[Edge]:
+        """A module that is named as a whole: all that it defines."""
+        origin = self.owners.of_module(module)
+        if not origin.user:
+            return self.package(origin)
+        node, fresh = self.node(("module", id(module)), module, "module", module.__name__)
+        if fresh:
+            for name, value in sorted(vars(module).items()):
+                if not name.startswith("__") and not isinstance(value, types.ModuleType):
+                    node.text.append(name)
+                    node.edges += self.binding("constant", name, value, (id(vars(module)), name))
+        return [(module.__name__, node)]
+
+    # Values
+
+    def describe(self, node: Node, path: str, value: Any) -> str:
+        """A text that is equal for equal values; what the value names becomes the node's edges."""
+        if value is None or isinstance(value, str):
+            return repr(value)
+        return Describer(self, node).text(path, value)
+
+    def fold(self, node: Node, kind: str, name: str, value: Any, key: Any) -> None:
+        """Write a value into a node's own text, or as a part of its own where it can change."""
+        if is_secret_name(name.rpartition(".")[2]):
+            return
+        if value is None or (is_plain(value) and is_immutable(value)):
+            node.text.append(f"{name}={self.describe(node, name, value)}")
+        else:
+            node.edges += self.binding(kind, name, value, (kind, key))
+
+    def binding(self, kind: str, name: str, value: Any, key: Any) -> list[Edge]:
+        """What a name means that is bound to a value.
+
+        Args:
+            kind: of a plain value.
+            name: the name.
+            value: of any kind.
+            key: of the place where it is bound.
+        """
+        edges = self.code_edges(name, value, "resource" if kind == "resource" else "helper")
+        if edges is not None:
+            return edges
+        if is_secret_name(name.rpartition(".")[2]) or is_secret(value):
+            return []
+        node, fresh = self.node(("value", key), value, kind, name)
+        if fresh:
+            node.key = key
+            text = Describer(self, node).text(name, value)
+            node.text.append(text)
+            if text == "opaque":
+                node.kind = "opaque"
+            elif kind != "attribute" and not _is_fixed(value):
+                node.mutable = type(value).__name__
+        return [(name, node)]
+
+
+def wrapped_in(value: Any) -> Any:
+    """What a decorator has wrapped; None where nothing is."""
+    wrapped = getattr(value, "__wrapped__", None)
+    return wrapped if callable(wrapped) and not isinstance(value, type) else None
+
+
+def unwrapped(function: Any) -> tuple[Any, list[Any]]:
+    """The function below all decorators, and what stands above it, outermost first."""
+    above: list[Any] = []
+    while (wrapped := wrapped_in(function)) is not None and all(each is not wrapped for each in above):
+        above.append(function)
+        function = wrapped
+    return function, above
+
+
+def _is_fixed(value: Any) -> bool:
+    params = getattr(type(value), "__dataclass_params__", None)
+    if dataclasses.is_dataclass(value) and params is not None:
+        return bool(params.frozen)
+    return is_immutable(value) or isinstance(value, functools.partial) or type(value).__module__ == "typing"

@@ -1,0 +1,1 @@
+"""One recorded execution again, alone; and what differs from what it gave before."""
