@@ -79,6 +79,8 @@ class durable:
             folder.
         fresh: start over; 2 insists where an unfinished run would be resumed instead.
         timeout: seconds that replace the workflow's own time budget; None or ``"none"`` removes it.
+        stale: what becomes of finished executions whose code has changed since: ``auto``, ``rerun``
+            or ``keep``.
         wait: seconds to stay while a run waits for a person, or ``"forever"``.
         board: ``text``, ``none``, or ``auto``, which is ``text`` here.
 
@@ -94,6 +96,7 @@ class durable:
         store: str | os.PathLike[str] | None = None,
         fresh: bool | int = False,
         timeout: float | Literal["none", "keep"] | None = "keep",
+        stale: Literal["auto", "rerun", "keep"] = "auto",
         wait: float | Literal["forever"] | None = None,
         board: Literal["auto", "text", "none"] = "auto",
     ) -> None:
@@ -101,8 +104,11 @@ class durable:
             raise UsageError("durable: the name is empty; write one, or leave it out")
         if board not in ("auto", "text", "none"):
             raise UsageError(f"durable: board is auto, text or none, not {board!r}")
+        if stale not in ("auto", "rerun", "keep"):
+            raise UsageError(f"durable: stale is auto, rerun or keep, not {stale!r}")
         self._name = name
         self._options = Options(
+            stale=stale,
             fresh=min(int(fresh), 2),
             timeout_s=_budget(timeout),
             store=None if store is None else os.fspath(store),

@@ -87,7 +87,7 @@ async def run_alone(
     Args:
         workflow: the workflow; it may be running, and is left as it is.
         step: the step's name.
-        inputs: its events; several for a fan-in.
+        inputs: its events; several for a fan-in. It works on copies.
         model: the state it sees; it works on a copy.
         timeout_s: seconds after which it is cancelled; None waits for ever.
         around: what ``collect_events`` and ``wait_for_event`` find there.
@@ -97,7 +97,7 @@ async def run_alone(
         UsageError: there is no such step, or it does not take these events.
         EngineError: the workflow has a runtime of its own.
     """
-    call = _call_of(workflow, step, inputs)
+    call = _call_of(workflow, step, [copy_state_for_edit(event) for event in inputs])
     runtime = basic_runtime_of(workflow)
     recognize_waiters()
     run_id = f"alone-{uuid.uuid4().hex}"

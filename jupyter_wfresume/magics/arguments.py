@@ -13,6 +13,7 @@ from typing import Any
 from ..errors import UsageError
 from ..records import Options
 
+STALES = ("auto", "rerun", "keep")
 BOARDS = ("auto", "widget", "text", "none")
 
 
@@ -91,6 +92,13 @@ def board(word: str) -> str:
     return word
 
 
+def stale(word: str) -> str:
+    """Read ``--stale``."""
+    if word not in STALES:
+        raise ValueError(f"takes {', '.join(STALES[:-1])} or {STALES[-1]}")
+    return word
+
+
 def folder(word: str) -> str:
     """Read ``--store``."""
     if not word.strip():
@@ -104,7 +112,10 @@ STORE = Option("--store", "store", "DIR", folder)
 WAIT = Option("--wait", "wait_s", "SECONDS|forever", lambda word: seconds(word, "forever"), ("forever",))
 BOARD = Option("--board", "board", "auto|widget|text|none", board, BOARDS)
 
-RUN_OPTIONS = (FRESH, TIMEOUT, STORE, WAIT, BOARD)
+STALE = Option("--stale", "stale", "auto|rerun|keep", stale, STALES)
+DRY_RUN = Option("--dry-run", "dry_run")
+
+RUN_OPTIONS = (FRESH, TIMEOUT, STALE, STORE, WAIT, BOARD, DRY_RUN)
 RESUME_OPTIONS = (TIMEOUT, STORE, WAIT, BOARD)
 LIST_OPTIONS = (STORE,)
 
@@ -143,6 +154,8 @@ def parse(magic: str, line: str, options: Sequence[Option], most_words: int, wor
             given[option.key] = _value(magic, option, rest if equals else next(typed, None))
         elif equals:
             raise UsageError(f"{magic}: {flag} takes no value; leave out {equals}{rest}")
+        elif option.most == 1:
+            given[option.key] = True
         else:
             given[option.key] = min(given.get(option.key, 0) + 1, option.most)
     if len(words) > most_words:

@@ -13,7 +13,7 @@ from IPython.utils.text import DollarFormatter
 
 from ..board import make_board
 from ..durable import RunList, open_run, runs
-from ..errors import UsageError
+from ..errors import DryRun, UsageError
 from ..records import Options
 from ..session import Session
 from . import frontend
@@ -32,8 +32,8 @@ class WfresumeMagics(Magics):
     def wfrun(self, line: str, cell: str) -> NoReturn:
         """Run the cell's workflows durably: what has finished is not executed again.
 
-        %%wfrun [NAME] [--fresh] [--timeout SECONDS|none] [--store DIR] [--wait SECONDS|forever]
-                [--board auto|widget|text|none]
+        %%wfrun [NAME] [--fresh] [--timeout SECONDS|none] [--stale auto|rerun|keep] [--store DIR]
+                [--wait SECONDS|forever] [--board auto|widget|text|none] [--dry-run]
 
         Put it on the first line of a cell that already works. Every ``Workflow.run(...)`` in that cell is
         recorded. After a kernel's death, an interrupt or an error, run the cell again: it goes on where
@@ -43,10 +43,13 @@ class WfresumeMagics(Magics):
         --fresh    start over; older runs stay in the history. Left in a cell, it resumes its own unfinished
                    run rather than throw paid work away; --fresh --fresh insists
         --timeout  replaces the workflow's own total time budget, in seconds, for this run; none removes it
+        --stale    finished executions whose code has changed since: run them again, or keep them; auto keeps
+                   them when an unfinished run is resumed, and runs them again when the run had finished
         --store    the store's folder; by default JUPYTER_WFRESUME_STORE, or .wfresume in the working folder
         --wait     how many seconds the cell stays while a run waits for a person; by default for ever, and
                    not at all in a headless run
         --board    how progress is shown
+        --dry-run  say what would be answered, what would run and why, and run nothing
 
         Example:
 
@@ -145,6 +148,8 @@ class WfresumeMagics(Magics):
         try:
             with session:
                 await self._execute(session, body)
+        except DryRun:
+            return
         except BaseException as error:
             show_next(self.shell, error, session.sentence_for(error))
             raise

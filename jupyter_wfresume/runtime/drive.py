@@ -210,13 +210,15 @@ class Drive:
             state = seed(restored.state, self.holder)
             if not restored.started:
                 start = start_event
-        self.recorder.append({
+        self.recorder.append(
+            {
                 "k": "L",
                 "t": now,
                 "prev": self._beginning.previous_beat,
                 "code": self._beginning.written_codes,
                 "w": workers_of(state),
-            })
+            }
+        )
         for lost in self._watch.begin(self.store):
             key = ".".join(str(part) for part in lost.path)[2:]
             self._hooks.warn(

@@ -19,8 +19,9 @@ from ..engine import (
     event_classes,
     snapshot_of,
     state_of,
+    steps_of,
 )
-from ..errors import CannotKeepError, JournalError, WfresumeError
+from ..errors import CannotKeepError, DryRun, JournalError, WfresumeError
 from ..journal import (
     FORMAT,
     Final,
@@ -38,7 +39,7 @@ from ..records import Lease, RunHeader
 from ..runtime import Beginning, Drive, Flight, Hooks
 from . import words
 from .codes import Codes
-from .forecast import forecast, lines
+from .forecast import forecast, lines, still_to_run
 from .life import Life
 from .recorded import Recorded
 from .reuse import Reuse
@@ -121,6 +122,8 @@ class _Beginner:
 
     def begin(self) -> tuple[Port, Life | None]:
         call = self._call
+        if self._session.options.dry_run:
+            self._rehearse()
         if call.plan.action == "recorded":
             ended = self._ended()
             if ended is not None:
@@ -139,6 +142,23 @@ class _Beginner:
         self._say(life, found)
         self._session.store.put_run(self._header.run_id, life.header_now(time.monotonic()), lease=call.lease)
         return drive, life
+
+    def _rehearse(self) -> None:
+        """Say what would be done, and end the body."""
+        call, header = self._call, self._header
+        short, why = words.short(header.run_id), f"; {call.plan.why}" if call.plan.why else ""
+        said: list[str] = []
+        if call.plan.action == "recorded":
+            said = [f"gives the recorded result of run {short}{why}; no step would be executed"]
+        elif call.plan.action == "resume":
+            records = history(self._session.store, header.run_id).records
+            said = [f"resumes run {short}{why}"]
+            if records:
+                said += still_to_run(steps_of(call.workflow), self._restored(records).state, records)
+        else:
+            said = [f"would be a new run{why}", *(self._forecast() or ["  every step would run"])]
+        self._session.tell("\n".join([f"{header.name}: {said[0]}", *said[1:]]))
+        raise DryRun(header.run_id, "new", "nothing was executed: this was a dry run")
 
     def _ended(self) -> Final | None:
         records = history(self._session.store, self._header.run_id).records

@@ -12,8 +12,10 @@ from ..codec import digest
 from ..engine import (
     Event,
     InProgressState,
+    LiveBrokerState,
     StartEvent,
     StateModel,
+    StepId,
     StepInfo,
     TickStepResult,
     Workflow,
@@ -24,8 +26,9 @@ from ..engine import (
 )
 from ..errors import CannotKeepError
 from ..fingerprint import changes
-from ..journal import Evidence, Proof, TickReader, apply_ops
+from ..journal import Evidence, Proof, Record, TickReader, apply_ops
 from ..journal.state import slots
+from ..projection import executions
 from .match import OTHER_CODE, Matcher, Runs
 
 LOOK_S = 1.5
@@ -182,3 +185,25 @@ def _line(step: StepForecast) -> str:
     if step.seconds is not None and step.seconds >= 0.1:
         said.append(f"about {step.seconds:.1f} s")
     return ", ".join(said)
+
+
+def still_to_run(infos: list[StepInfo], state: LiveBrokerState, records: list[Record]) -> list[str]:
+    """What a resume keeps and runs, a line a step.
+
+    Args:
+        infos: the steps.
+        state: the broker state that the run would go on from.
+        records: the run's records.
+    """
+    done = Counter(row.step for row in executions(records) if row.status == "done")
+    width = max((len(info.name) for info in infos), default=0)
+    said = []
+    for info in infos:
+        worker = state.workers.get(StepId.root(info.name))
+        under_way = 0 if worker is None else len(worker.in_progress)
+        queued = 0 if worker is None else len(worker.queue)
+        coming = sum(type(one.event) in info.accepts and not info.joins for one in state.deliveries.values())
+        more = under_way + queued + coming
+        cut = f" ({under_way:,} cut off)" if under_way else ""
+        said.append(f"  {info.name:<{width}}  {done[info.name]:,} kept, {more:,} to run{cut}")
+    return said

@@ -285,7 +285,10 @@ class Session:
         plan = self._plan(header, codes, parent)
         if plan.action != "new" and plan.run is not None:
             header = plan.run
-        lease = self._lease(header, parent)
+        if self.options.dry_run:
+            lease = Lease(header.run_id, 0, this_process(), 0.0, 0.0)
+        else:
+            lease = self._lease(header, parent)
         try:
             reuse = self._reuse(workflow, header, codes, plan)
             decided = Decided(workflow, ctx, start_event, codes, header, plan, lease, parent, reuse)

@@ -88,6 +88,11 @@ def stop(book: Book) -> None:
         book.command("notebook:interrupt-kernel")
 
 
+def pid(book: Book) -> int:
+    """Return the id of the process that last ran the notebook's first cell; 0 while it writes it."""
+    return int((book.folder / "pid").read_text() or 0)
+
+
 def executed(book: Book) -> dict[str, int]:
     """Return how often each item was executed."""
     return dict(counts(book.folder / "executed"))
@@ -135,8 +140,10 @@ def test_stop_works_while_the_cell_runs(write: Write) -> None:
 def test_a_restarted_kernel_resumes_and_the_board_outlives_it(write: Write) -> None:
     """Restart and run all says what was saved and executes the rest; reopened, the board is there."""
     book = begun(write, items=40)
+    before = pid(book)
     book.command("notebook:restart-run-all")
     book.accept()
+    wait(book.page, lambda: pid(book) not in (0, before), lambda: f"still process {before}")
     allow(book, 60)
     book.shows(1, at(60))
     book.shows(1, r"saved by resume: 41 executions")
@@ -181,7 +188,7 @@ def test_after_a_kill_the_saved_notebook_shows_a_fresh_state(write: Write) -> No
     started = time.time()
     wait(book.page, lambda: saved_state(book) >= started, lambda: str(book.save()["cells"][1]["outputs"]))
     killed = time.time()
-    os.kill(int((book.folder / "pid").read_text()), signal.SIGKILL)
+    os.kill(pid(book), signal.SIGKILL)
     book.page.locator(".jp-Dialog").wait_for()
     book.accept()
     assert -1 <= killed - saved_state(book) <= 5

@@ -1,0 +1,200 @@
+"""Execute one recorded step again, alone, with today's code; nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..codec import Blobs
+from ..engine import (
+    Alone,
+    Event,
+    UnreconstructedException,
+    Workflow,
+    default_state,
+    run_alone,
+    run_sync,
+    steps_of,
+)
+from ..errors import UsageError
+from ..journal import FindClass, Record, TickReader
+from . import recorded
+from .diff import differences
+from .edits import Edit, edited
+from .words import Difference, Shown, difference, show
+
+
+@dataclass
+class Replayed:
+    """One recorded execution and what came of it when it ran again.
+
+    Args:
+        label: ``work[17]``.
+        input: what it was given, edits included.
+        old_output: events on record that it returned, then those that it sent.
+        old_error: the exception on record, or None.
+        old_seconds: how long it took then.
+        new: what it did now.
+        differences: between then and now; empty where the outcome is the same.
+        notes: where it could not run as it had, each one sentence.
+    """
+
+    label: str
+    input: list[Event]
+    old_output: list[Any]
+    old_error: Exception | None
+    old_seconds: float
+    new: Alone
+    differences: list[Difference] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def new_output(self) -> list[Event]:
+        """Events that it returned now, then those that it sent."""
+        return [*self.new.results, *self.new.sends]
+
+
+async def replay(
+    workflow: Workflow,
+    records: list[Record],
+    step: str,
+    index: int,
+    *,
+    blobs: Blobs,
+    find_class: FindClass,
+    edit: Edit | None = None,
+    timeout_s: float | None = None,
+) -> Replayed:
+    """Execute ``STEP[N]`` of a run again, alone: with today's code, its recorded input and the state it saw.
+
+    It writes nothing: what the step sends, streams or stores is only in what is returned.
+
+    Args:
+        workflow: the workflow as it is now.
+        records: the run's records, from the first.
+        step: the step.
+        index: N of ``STEP[N]``.
+        blobs: where large values are.
+        find_class: asked first for each class.
+        edit: what to change of the input: a function of the event (of the list,
+            for a fan-in) that changes it or returns another, fields, or the whole input.
+        timeout_s: seconds after which the step is cancelled; None waits for ever.
+
+    Raises:
+        UsageError: there is no such execution, its input was not kept, or the edit does not fit.
+        MissingClassError: a class is not defined in this kernel.
+        EngineError: the workflow has a runtime of its own.
+    """
+    reader = TickReader(blobs, find_class, lambda event, said: None)
+    number = recorded.find(records, step, index)
+    record = records[number]
+    label = f"{step}[{index}]"
+    inputs = _inputs(workflow, records, step, index, reader, edit)
+    around, unknown = recorded.surroundings(
+        workflow, records, number, blobs, find_class, default_state(workflow)
+    )
+    state, as_it_was = recorded.state_seen(records, number, reader, default_state(workflow))
+    new = await run_alone(
+        workflow,
+        step,
+        inputs,
+        state,
+        timeout_s=timeout_s,
+        around=around,
+        retry=recorded.recorded_retry(records, number, reader),
+    )
+    done = Replayed(
+        label=label,
+        input=inputs,
+        old_output=recorded.recorded_output(records, step, index, reader),
+        old_error=recorded.recorded_error(record, reader),
+        old_seconds=float(record.get("ud", record["d"])),
+        new=new,
+        notes=_notes(recorded.lost_in(state), as_it_was, unknown),
+    )
+    waited = any(item[0] == "w" for item in record["r"])
+    done.differences = _compare(done, waited)
+    return done
+
+
+def replay_sync(
+    workflow: Workflow,
+    records: list[Record],
+    step: str,
+    index: int,
+    *,
+    blobs: Blobs,
+    find_class: FindClass,
+    edit: Edit | None = None,
+    timeout_s: float | None = None,
+) -> Replayed:
+    """``replay`` for plain code, with its arguments.
+
+    Where a loop is running, as in a notebook, the step gets a thread with a loop of its own.
+    """
+    return run_sync(
+        lambda: replay(
+            workflow,
+            records,
+            step,
+            index,
+            blobs=blobs,
+            find_class=find_class,
+            edit=edit,
+            timeout_s=timeout_s,
+        )
+    )
+
+
+def _inputs(
+    workflow: Workflow,
+    records: list[Record],
+    step: str,
+    index: int,
+    reader: TickReader,
+    edit: Edit | None,
+) -> list[Event]:
+    joins = any(info.joins for info in steps_of(workflow) if info.name == step)
+    try:
+        events = recorded.recorded_input(records, step, index, reader)
+    except UsageError:
+        if not isinstance(edit, (Event, list, tuple)):
+            raise
+        events = []
+    return edited(edit, events, joins or len(events) > 1, f"{step}[{index}]")
+
+
+def _notes(lost: list[str], as_it_was: bool, unknown: str) -> list[str]:
+    notes = [f"state key '{path}' was not kept: the step sees a stand-in for it" for path in lost]
+    if not as_it_was:
+        notes.append("others were changing the state that it read, so it may see another state than it did")
+    return [*notes, *([unknown] if unknown else [])]
+
+
+def _compare(done: Replayed, waited: bool) -> list[Difference]:
+    """What differs in the outcome: the error, or else the output."""
+    new = done.new
+    was = "waits for an event" if waited else _raised(done.old_error)
+    now = "waits for an event" if new.waits else _raised(new.error)
+    if was != now:
+        before, after = was or _said(done.old_output), now or _said(done.new_output)
+        shown = Shown("pair", (("-", before), ("+", after)))
+        old_value = done.old_error or done.old_output
+        return [difference("", "changed", old_value, new.error or done.new_output, shown)]
+    old_output, new_output = done.old_output, done.new_output
+    if len(old_output) == len(new_output) == 1:
+        return differences(old_output[0], new_output[0])
+    return differences(old_output, new_output)
+
+
+def _said(output: list[Any]) -> str:
+    return show(output[0] if len(output) == 1 else output)
+
+
+def _raised(error: BaseException | None) -> str:
+    if error is None:
+        return ""
+    name = type(error).__qualname__
+    if isinstance(error, UnreconstructedException) and error.original_type:
+        name = error.original_type.rpartition(".")[2]
+    return f"raised {name}: {error}" if str(error) else f"raised {name}"
