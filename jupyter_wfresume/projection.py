@@ -27,6 +27,7 @@ class Row:
         input_nodes: its input events themselves, where they are written with it.
         outputs: where its output events are written.
         error: the node of its last exception, or None.
+        source: the run and the record there that it was answered from, or None.
     """
 
     step: str
@@ -39,6 +40,7 @@ class Row:
     input_nodes: list[Any] = field(default_factory=list)
     outputs: list[Place] = field(default_factory=list)
     error: Any = None
+    source: tuple[str, int] | None = None
 
 
 def executions(records: Sequence[dict[str, Any]]) -> list[Row]:
@@ -60,9 +62,11 @@ def _read(row: Row, number: int, record: dict[str, Any]) -> None:
     row.attempts += 1
     row.started = record["b"]
     row.ended = record["b"] + record["d"]
+    if "u" in record:
+        row.source = (record["u"][0], record["u"][1])
     if "in" in record:
         ref = record["in"]
-        row.inputs = [_place(one) for one in (ref if ref and isinstance(ref[0], list) else [ref])]
+        row.inputs = [_place(one) for one in (ref if not ref or isinstance(ref[0], list) else [ref])]
     row.input_nodes = record.get("ie", [])
     row.outputs = [
         *((number, i) for i, item in enumerate(record["r"]) if item[0] == "r" and item[1] is not None),

@@ -173,8 +173,9 @@ def _call_of(workflow: Workflow, step: str, inputs: list[Event]) -> _Call:
         payload = CollectionReleasePayload("", "", list(inputs), ())
         return _Call(payload.as_event(), payload=payload)
     params = list(config.collect_params or ())
-    if len(inputs) != max(1, len(params)):
-        raise UsageError(f"{step} takes {max(1, len(params))} events at a time, not {len(inputs)}")
+    wanted = max(1, len(params))
+    if len(inputs) != wanted:
+        raise UsageError(f"{step} takes {wanted} event{'s' * (wanted > 1)} at a time, not {len(inputs)}")
     if not params:
         return _Call(inputs[0])
     left, bound = list(inputs), {}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
-_HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from Python 3.13 on
+_HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from Python 3.14 on
 
 
 def same_code(one: CodeType, other: CodeType) -> bool:
@@ -57,7 +57,7 @@ def _constant_text(constant: Any) -> str:
 def _has_docstring(code: CodeType) -> bool:
     if not code.co_consts or not isinstance(code.co_consts[0], str) or code.co_name.startswith("<"):
         return False
-    if sys.version_info >= (3, 13):
+    if sys.version_info >= (3, 14):
         return bool(code.co_flags & _HAS_DOCSTRING)
     return bool(code.co_flags & inspect.CO_OPTIMIZED)
 

@@ -65,7 +65,7 @@ def fill_class(walk: Walk, node: Node, cls: type) -> None:
         node.edges += walk.class_edges(type(cls))
     for base in cls.__bases__:
         if base is not object:
-            node.text.append(f"base {base.__name__}")
+            node.text.append(f"base {walk.library_name(base) or base.__name__}")
             node.edges += walk.class_edges(base)
     if issubclass(cls, Enum):
         _fill_enum(walk, node, cls)

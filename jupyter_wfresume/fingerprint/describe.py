@@ -62,7 +62,7 @@ class Describer:
         edges = self._walk.code_edges(path, value)
         if edges is not None:
             self._node.edges += edges
-            return "code"
+            return f"code {self._walk.library_name(value)}"
         if id(value) in self._seen:
             return f"again {self._seen[id(value)][0]}"
         self._seen[id(value)] = len(self._seen), value

@@ -55,7 +55,7 @@ class FunctionReader:
     def _follow(self, node: Node, function: types.FunctionType, read: Read) -> None:
         self.rebound.update(self._look_up(function, name)[2] for name in sorted(read.stores))
         for chain in read.chains:
-            node.edges += self._chain(function, chain)
+            self._chain(node, function, chain)
         for each in read.imports:
             package = str(function.__globals__.get("__package__") or "")
             node.edges += import_edges(self._walk, each, package)
@@ -64,15 +64,15 @@ class FunctionReader:
         """Without source, whatever is called as something in the code is taken for it."""
         names = names_in(function.__code__)
         for name in function.__code__.co_freevars:
-            node.edges += self._chain(function, (OUTER, name))
+            self._chain(node, function, (OUTER, name))
         for name in names:
             value = function.__globals__.get(name, _MISSING)
             if isinstance(value, types.ModuleType) and self._walk.owners.of_module(value).user:
                 chains: list[Chain] = [(OUTER, name, each) for each in names if each in vars(value)]
                 for chain in chains or [(OUTER, name)]:
-                    node.edges += self._chain(function, chain)
+                    self._chain(node, function, chain)
             elif value is not _MISSING:
-                node.edges += self._chain(function, (OUTER, name))
+                self._chain(node, function, (OUTER, name))
             if self._walk.members.is_method(function):
                 node.edges += self._walk.members.named(name)
 
@@ -87,7 +87,7 @@ class FunctionReader:
                 return  # ``@step(num_workers=8)`` says how it is run, not what it computes
         node.text.append(f"@{read.text}")
         for chain in read.chains:
-            node.edges += self._chain(function, chain, "decorator")
+            self._chain(node, function, chain, "decorator")
             value = self._resolve(function, chain)[1] if chain[0] == OUTER else None
             if isinstance(value, types.FunctionType):
                 self._decorating |= {id(code): code for code in nested_codes(value.__code__)}
@@ -99,23 +99,31 @@ class FunctionReader:
         for name, value in (*zip(names, plain, strict=True), *(function.__kwdefaults__ or {}).items()):
             self._walk.fold(node, "default", f"{function.__name__}.{name}", value, (id(function), name))
 
-    def _chain(self, function: types.FunctionType, chain: Chain, kind: str = "helper") -> list[Edge]:
+    def _chain(self, node: Node, function: types.FunctionType, chain: Chain, kind: str = "helper") -> None:
+        """Add what a chain of names means."""
         members = self._walk.members
         if chain[0] in (FIRST, SUPER):
-            if not members.is_method(function):
-                return []
-            if len(chain) > 1:
-                return members.named(chain[1], every=chain[0] == SUPER)
-            return members.all() if chain[0] == FIRST else []
+            if members.is_method(function):
+                node.edges += self._on_self(chain)
+            return
         where, value, key, name, rest = self._resolve(function, chain)
         if value is _MISSING or name in _EVERYWHERE:
-            return []
+            return
         if isinstance(value, types.ModuleType) and rest and self._walk.owners.of_module(value).user:
-            return []  # an attribute that is not there yet
+            return  # an attribute that is not there yet
         if value is members.owner and rest:
-            return members.named(rest[0])
+            node.edges += members.named(rest[0])
+            return
         edges = self._walk.code_edges(name, value, kind)
-        return self._walk.binding(where, name, value, key) if edges is None else edges
+        node.edges += self._walk.binding(where, name, value, key) if edges is None else edges
+        library = self._walk.library_name(value)
+        if library:
+            node.text.append(f"{'.'.join(chain)} is {library}")
+
+    def _on_self(self, chain: Chain) -> list[Edge]:
+        if len(chain) > 1:
+            return self._walk.members.named(chain[1], every=chain[0] == SUPER)
+        return self._walk.members.all() if chain[0] == FIRST else []
 
     def _resolve(self, function: types.FunctionType, chain: Chain) -> tuple[str, Any, Any, str, list[str]]:
         """Kind, value, place, last name and what is left of a chain, followed through the user's modules."""

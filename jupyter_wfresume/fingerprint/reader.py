@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .scopes import COMPREHENSIONS, Function, Scope, all_arguments, bound
+from .scopes import COMPREHENSIONS, Function, Scope, all_arguments, bound, inside
 from .values import is_secret_literal
 
 Chain = tuple[str, ...]
@@ -182,7 +182,7 @@ class _Reader:
             assigned = not isinstance(node.ctx, ast.Load)
             follow = names[:0:-1] if assigned else names[::-1]
             chain = (*root, *(name for name in follow if name != "__class__"))
-            if len(chain) > 1:
+            if follow:
                 self._chains[chain] = None
         self._out.append(")")
 
@@ -235,7 +235,7 @@ class _Reader:
         targets = {
             each.id
             for generator in node.generators
-            for each in ast.walk(generator.target)
+            for each in inside(generator.target)
             if isinstance(each, ast.Name)
         }
         self._scopes.append(Scope(targets, set()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import CodeType
@@ -13,7 +13,7 @@ from typing import Any
 
 from .bytecode import nested_codes, same_code
 from .reader import Read, read_expressions, read_function
-from .scopes import Function
+from .scopes import Function, inside
 
 _FUTURES = 0x1FE0000
 """Flags of ``from __future__``: a cell inherits them from earlier cells."""
@@ -54,8 +54,13 @@ class Text:
         self._codes: dict[str, list[CodeType]] = {}
         for each in nested_codes(code):
             self._codes.setdefault(each.co_name, []).append(each)
+        self._tree = tree
         self._functions: dict[tuple[str, int], list[FunctionSource]] = {}
-        for node in _functions_in(tree):
+        self._add(_definitions(tree))
+        self._has_lambdas = "<lambda>" not in self._codes
+
+    def _add(self, nodes: Iterable[Function]) -> None:
+        for node in nodes:
             self._functions.setdefault(_place(node), []).append(FunctionSource(node))
 
     def find(self, code: CodeType) -> FunctionSource | None:
@@ -64,6 +69,11 @@ class Text:
         if not same:
             return None
         nearest = min(same, key=lambda each: abs(each.co_firstlineno - code.co_firstlineno))
+        if (
+            code.co_name == "<lambda>" and not self._has_lambdas
+        ):  # they may stand anywhere: looked for if needed
+            self._has_lambdas = True
+            self._add(node for node in inside(self._tree) if isinstance(node, ast.Lambda))
         found = self._functions.get((code.co_name, nearest.co_firstlineno), [])
         if len(found) > 1:
             moved = nearest.co_firstlineno - code.co_firstlineno
@@ -72,10 +82,17 @@ class Text:
         return found[0] if found else None
 
 
-def _functions_in(tree: ast.AST) -> Iterator[Function]:
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+def _definitions(tree: ast.AST) -> Iterator[Function]:
+    """All ``def``s; they stand in blocks, so that expressions need not be looked at."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                left += block
 
 
 def _place(node: Function) -> tuple[str, int]:

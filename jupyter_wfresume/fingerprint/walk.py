@@ -111,10 +111,27 @@ class Walk:
         wrapped = wrapped_in(value)
         if wrapped is not None:
             return [*self.class_edges(type(value)), *(self.code_edges(name, wrapped, kind) or [])]
-        if callable(value) and isinstance(getattr(value, "__name__", None), str):
+        named = isinstance(getattr(value, "__name__", None), str) and typing.get_origin(value) is None
+        if named and callable(value):
             origin = self.owners.of_name(type(value).__module__)
             return None if origin.user or not origin.package else self.package(origin)
         return None
+
+    def library_name(self, value: Any) -> str:
+        """Full name of a package's function, class or module; empty for the user's code, and for objects."""
+        if isinstance(value, types.ModuleType):
+            return "" if self.owners.of_module(value).user else value.__name__
+        if isinstance(value, types.FunctionType):
+            inner = unwrapped(value)[0]
+            user = isinstance(inner, types.FunctionType) and self.owners.of_function(inner).user
+        elif isinstance(value, type):
+            user = self.is_user_class(value)
+        else:
+            user = not isinstance(value, _BUILT_IN) and self.is_user_class(type(value))
+        name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+        if user or not isinstance(name, str) or typing.get_origin(value) is not None:
+            return ""
+        return f"{getattr(value, '__module__', None) or type(value).__module__}.{name}"
 
     def _function_edges(self, name: str, function: types.FunctionType, kind: str) -> list[Edge]:
         inner, above = unwrapped(function)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,9 +42,14 @@ class Proof:
 
 
 class Evidence:
-    """Finished executions by step and input."""
+    """Finished executions by step and input.
 
-    def __init__(self) -> None:
+    Args:
+        code_of: digest of a step's code, of the step and what its code is made of.
+    """
+
+    def __init__(self, code_of: Callable[[str, Mapping[str, str]], str]) -> None:
+        self._code_of = code_of
         self._by_input: dict[tuple[str, Inputs], list[Proof]] = defaultdict(list)
         self._codes: dict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
         self._failed: dict[tuple[str, Inputs], str] = {}
@@ -81,9 +86,10 @@ class Evidence:
         if "code" not in record:
             return {}
         steps: dict[str, Any] = reader.value(record["code"])
-        for step, (code, parts) in steps.items():
-            self._codes[step][code] = parts
-        return {step: code for step, (code, _) in steps.items()}
+        codes = {step: self._code_of(step, parts) for step, (_, parts) in steps.items()}
+        for step, (_, parts) in steps.items():
+            self._codes[step][codes[step]] = parts
+        return codes
 
     def _inputs(
         self,

@@ -108,7 +108,7 @@ async def replay(
         input=inputs,
         old_output=recorded.recorded_output(records, step, index, reader),
         old_error=recorded.recorded_error(record, reader),
-        old_seconds=float(record.get("ud", record["d"])),
+        old_seconds=float(record["ud"] if "ud" in record else record["d"]),
         new=new,
         notes=_notes(recorded.lost_in(state), as_it_was, unknown),
     )
@@ -181,10 +181,22 @@ def _compare(done: Replayed, waited: bool) -> list[Difference]:
         shown = Shown("pair", (("-", before), ("+", after)))
         old_value = done.old_error or done.old_output
         return [difference("", "changed", old_value, new.error or done.new_output, shown)]
-    old_output, new_output = done.old_output, done.new_output
+    old_output, new_output = _comparable(done), done.new_output
     if len(old_output) == len(new_output) == 1:
         return differences(old_output[0], new_output[0])
     return differences(old_output, new_output)
+
+
+def _comparable(done: Replayed) -> list[Any]:
+    """The recorded output; what of it was not kept counts as equal to the like of it, and is noted."""
+    found = list(done.old_output)
+    for at, (old, new) in enumerate(zip(done.old_output, done.new_output, strict=False)):
+        if isinstance(old, recorded.NotKept) and old.name == type(new).__qualname__:
+            found[at] = new
+            done.notes.append(
+                f"its recorded {old.name}{old.path} ({old.type_name}) was not kept, so it is not compared"
+            )
+    return found
 
 
 def _said(output: list[Any]) -> str:

@@ -34,7 +34,7 @@ from ..journal import (
     history,
     restore,
 )
-from ..plan import Plan
+from ..plan import Plan, outdated
 from ..records import Lease, RunHeader
 from ..runtime import Beginning, Drive, Flight, Hooks
 from . import words
@@ -244,7 +244,7 @@ class _Beginner:
             notes=() if found.restored is None else header.notes,
             extra={key: value for key, value in header.extra.items() if key != "died"},
         )
-        return Life(session, self._call.workflow, began, headline, self._call.parent)
+        return Life(session, self._call.workflow, self._call.codes, began, headline, self._call.parent)
 
     def _drive(self, life: Life, found: _Found) -> Drive:
         call, session = self._call, self._session
@@ -321,7 +321,7 @@ class _Beginner:
         reader = Supply.reader(self._blobs, self._find)
         for record in found.records:
             if record["k"] == "L" and "code" in record:
-                codes = {step: code for step, (code, _) in reader.value(record["code"]).items()}
+                codes = self._call.codes.of_life(reader.value(record["code"]))
             elif record["k"] in "RF":
                 drive.progress.restored(record, codes.get(record["s"], ""))
 
@@ -340,6 +340,10 @@ class _Beginner:
             self._session.tell("\n".join([f"{header.name}: {said}", *self._forecast()]))
         if found.damage:
             life.warn(found.damage)
+        old = outdated(header, call.codes.digests) if found.restored is not None else {}
+        for step, count in old.items():
+            were = "execution is" if count == 1 else "executions are"
+            life.warn(f"{count:,} finished {were} of an earlier version of `{step}`")
         for event, _, lost in () if found.restored is None else found.restored.lost.values():
             life.warn(
                 f"{type(event).__name__}{lost[2]} ({lost[3]}) was not kept: the execution that made it runs again"

@@ -75,7 +75,12 @@ class Execution:
     @property
     def reused(self) -> bool:
         """Whether it was answered from another run."""
-        return False
+        return self._row.source is not None
+
+    @property
+    def source(self) -> tuple[str, int] | None:
+        """The run, and the record there, that it was answered from, or None."""
+        return self._row.source
 
     @property
     def input(self) -> Any:

@@ -25,6 +25,7 @@ from ..journal import dump_header
 from ..records import ErrorView, QuestionView, RunHeader, RunView, Status
 from ..runtime import Drive, Flight, StepInterrupt, apart
 from . import words
+from .codes import Codes, codes_of
 from .identity import ATTRIBUTES
 from .reuse import Reuse
 
@@ -50,6 +51,7 @@ class Life:
     Args:
         session: the cell.
         workflow: the workflow instance.
+        codes: the code of its steps when this life began.
         header: the run's header as it begins this life.
         headline: how this life begins, for the board.
         parent: the life whose step runs this run, or None.
@@ -59,12 +61,14 @@ class Life:
         self,
         session: Session,
         workflow: Workflow,
+        codes: Codes,
         header: RunHeader,
         headline: str,
         parent: Life | None,
     ) -> None:
         self.session = session
         self.workflow = workflow
+        self._codes = codes
         self.header = header
         self.headline = headline
         self.parent = parent
@@ -360,6 +364,7 @@ class Life:
                 # The tick that ended the run is not folded, so it does not count.
                 record = drive.recorder.failed(flight, flight.held, drive.state.journal_seq - 1, drive.now())
                 drive.progress.recorded(record, "")
+        self._note_moved()
         self.status = status
         if status == "failed":
             self.error_view = self._error_view()
@@ -379,6 +384,19 @@ class Life:
         self._header_at = 0.0
         drive.recorder.append(end)
         self._leave()
+
+    def _note_moved(self) -> None:
+        """A global that the run itself has changed is no edit, now and in later kernels."""
+        found = codes_of(self.workflow).moved_since(self._codes)
+        if not found:
+            return
+        moved = {step: sorted({*self._codes.moved.get(step, ()), *parts}) for step, parts in found.items()}
+        now = self._codes.without({**self._codes.moved, **moved})
+        for step in found:
+            versions = self.drive.progress.versions.get(step)
+            if versions is not None:
+                versions[now.digests[step]] += versions.pop(self._codes.digests[step], 0)
+        self.header = dataclasses.replace(self.header, extra={**self.header.extra, "moved": moved})
 
     def _leave(self) -> None:
         self.concluded = True

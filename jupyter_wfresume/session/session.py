@@ -36,7 +36,7 @@ from ..store import Store, is_alive, this_process
 from . import words
 from .begin import Decided, begin, finder
 from .checks import check_classes
-from .codes import Codes, codes_of
+from .codes import Codes, codes_of, effective, moved_by
 from .identity import ATTRIBUTES, call_digest
 from .interrupt import Interrupts
 from .life import STOP_GRACE_S, Life
@@ -98,7 +98,6 @@ class Session:
         self._ports: list[Port] = []
         self._calls: Counter[str] = Counter()
         self.previous_beat: float | None = None
-        self._evidence: dict[str, Evidence] = {}
         self._leases: dict[str, Lease] = {}
         self._token: Token[Session | None] | None = None
         self._exits = contextlib.ExitStack()
@@ -280,9 +279,10 @@ class Session:
             # Started by an execution that is no longer part of a run.
             return None
         call = call_digest(workflow, ctx, start_event, ATTRIBUTES.before(workflow))
-        codes = codes_of(workflow)
         header = self._new_header(workflow, call, engine_run_id, parent, flight)
-        plan = self._plan(header, codes, parent)
+        known = [h for h in headers_of(self.store.runs(), self.store) if h.name == header.name]
+        codes = codes_of(workflow).without(moved_by(known))
+        plan = self._plan(header, codes, known, parent)
         if plan.action != "new" and plan.run is not None:
             header = plan.run
         if self.options.dry_run:
@@ -290,7 +290,7 @@ class Session:
         else:
             lease = self._lease(header, parent)
         try:
-            reuse = self._reuse(workflow, header, codes, plan)
+            reuse = self._reuse(workflow, known, codes, plan)
             decided = Decided(workflow, ctx, start_event, codes, header, plan, lease, parent, reuse)
             return self._open(decided)
         except BaseException:
@@ -340,29 +340,23 @@ class Session:
             header = replace(header, call=digest_of(call, str(order)))
         return replace(header, engine_run_id=engine_run_id or header.run_id)
 
-    def _plan(self, header: RunHeader, codes: Codes, parent: Life | None) -> Plan:
+    def _plan(self, header: RunHeader, codes: Codes, known: list[RunHeader], parent: Life | None) -> Plan:
         if parent is not None:
             # The execution that runs it is under way, so whatever it had
             # finished is kept, as in an unfinished run.
-            found = self.store.get_run(header.run_id)
-            known = [] if found is None else headers_of([(header.run_id, found)], self.store)
-            return decide(Call(header.call, codes.digests, stale="keep"), known)
-        runs = [
-            h for h in headers_of(self.store.runs(), self.store) if h.name == header.name and not h.parent
-        ]
+            same = [h for h in known if h.run_id == header.run_id]
+            return decide(Call(header.call, codes.digests, stale="keep"), same)
+        runs = [h for h in known if not h.parent]
         return decide(Call(header.call, codes.digests, self.options.fresh, self.options.stale), runs)
 
-    def _reuse(self, workflow: Workflow, header: RunHeader, codes: Codes, plan: Plan) -> Reuse | None:
-        if not plan.reuse:
+    def _reuse(self, workflow: Workflow, known: list[RunHeader], codes: Codes, plan: Plan) -> Reuse | None:
+        if not plan.reuse or not known:
             return None
         blobs = StoreBlobs(self.store)
         reader = Supply.reader(blobs, finder(workflow))
-        if header.name not in self._evidence:
-            evidence = self._evidence[header.name] = Evidence()
-            for known in headers_of(self.store.runs(), self.store):
-                if known.name == header.name:
-                    evidence.add(known.run_id, history(self.store, known.run_id).records, reader)
-        evidence = self._evidence[header.name]
+        evidence = Evidence(lambda step, parts: effective(step, parts, codes.moved))
+        for header in known:
+            evidence.add(header.run_id, history(self.store, header.run_id).records, reader)
         if not evidence.count:
             return None
         return Reuse(Matcher(evidence, codes.digests, plan.any_code), reader)

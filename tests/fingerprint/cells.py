@@ -1,4 +1,4 @@
-"""Notebook cells without a kernel: executed into a fresh namespace, with their source where IPython puts it."""
+"""Notebook cells without a kernel: executed afresh, with their source where IPython puts it."""
 
 from __future__ import annotations
 

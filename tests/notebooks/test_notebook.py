@@ -85,7 +85,7 @@ def test_an_undisturbed_run_pays_once_for_each_document(executed: Path) -> None:
     book = read(executed / SOURCE.name)
     assert printed(outputs(book, "with open(")) == "100 calls for 100 documents\n"
     errors = [o.evalue for c in book.cells for o in c.get("outputs", ()) if o.output_type == "error"]
-    assert errors == ["document 107 has no text"]
+    assert errors == ["document 107 is locked"]
     assert set(counts(executed / "paid_calls.txt").values()) == {1}
     assert len(counts(executed / "paid_calls.txt")) == 120
     (board,) = boards(outputs(book, "%%wfrun enrich"))
@@ -100,7 +100,7 @@ def test_the_failed_cell_shows_its_document_and_where_it_stands(executed: Path) 
     text = board["text/plain"]
     assert "✕ failed" in text
     assert "Document(name='document 107')" in text
-    assert re.search(r"in +summarize\[7\]: Cell In\[3\], line \d+: raise ValueError", text)
+    assert re.search(r"in +summarize\[7\]: Cell In\[3\], line \d+: raise PermissionError", text)
     assert "1 failed" in text
     assert "running" not in text
 

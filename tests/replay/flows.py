@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel
 from workflows import Context, Workflow, step
@@ -67,6 +69,53 @@ class Fan(Workflow):
         return StopEvent(result=sorted(one.v for one in ev))
 
 
+class Waver(Workflow):
+    """A step reads what another wrote after the first had begun."""
+
+    begun: ClassVar[asyncio.Event]
+    written: ClassVar[asyncio.Event]
+
+    @step
+    async def start(self, ctx: Context, ev: StartEvent) -> Item | Extra | None:
+        await ctx.store.set("k", "start")
+        ctx.send_event(Item(i=1))
+        ctx.send_event(Extra(i=1))
+        return None
+
+    @step
+    async def reads(self, ctx: Context, ev: Item) -> StopEvent:
+        self.begun.set()
+        await self.written.wait()
+        return StopEvent(result=await ctx.store.get("k"))
+
+    @step
+    async def writes(self, ctx: Context, ev: Extra) -> Done:
+        await self.begun.wait()
+        # Only time itself can pass here: the record's begin is rounded to a millisecond.
+        await asyncio.sleep(0.002)
+        await ctx.store.set("k", "writes")
+        return Done(i=1, v="")
+
+    @step
+    async def tells(self, ev: Done) -> StopEvent | None:
+        self.written.set()
+        return None
+
+
+class Locked(Workflow):
+    """A part of the state cannot be written down."""
+
+    @step
+    async def begin(self, ctx: Context, ev: StartEvent) -> Item:
+        await ctx.store.set("lock", threading.Lock())
+        await ctx.store.set("plain", [1])
+        return Item(i=1)
+
+    @step
+    async def end(self, ctx: Context, ev: Item) -> StopEvent:
+        return StopEvent(result=await ctx.store.get("plain"))
+
+
 class Counter(BaseModel):
     count: int = 0
     seen: list[str] = []
@@ -99,7 +148,7 @@ class Sends(Workflow):
     """A step that only sends, a buffer of ``collect_events``, and a fan-in of two parameters."""
 
     @step
-    async def begin(self, ctx: Context, ev: StartEvent) -> Item | Extra | None:
+    async def begin(self, ctx: Context, ev: StartEvent) -> Item | None:
         for i in range(3):
             ctx.send_event(Item(i=i))
         return None
@@ -220,8 +269,9 @@ class Recorded:
 
     async def replay(self, step: str, index: int, **more: Any) -> Replayed:
         """Replay one execution; the store must not change by a byte."""
-        before = self.bytes()
         with Store.open(self.path, create=False) as store:
+            # Opening and closing move the database's own files; between them nothing may.
+            before = self.bytes()
             try:
                 return await replay(
                     self.workflow,

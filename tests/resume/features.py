@@ -1,4 +1,4 @@
-"""More workflows that are killed and resumed: state, resources, free steps, inner runs, and what cannot be kept."""
+"""More workflows that are killed and resumed: state, resources, free steps, inner runs, values not kept."""
 
 from __future__ import annotations
 

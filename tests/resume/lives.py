@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,19 +30,20 @@ Body = Callable[[], Awaitable[Any]]
 LIFE_S = 30.0
 """A life that takes longer hangs."""
 
-_ledger: list[Path] = []
-_sessions: list[Session] = []
+# No plain globals: a step's code is told apart by the values that it reads, and these differ with each life.
+_LEDGER: ContextVar[Path] = ContextVar("ledger")
+_DRIVER: ContextVar[Session] = ContextVar("driver")
 
 
 def ran(label: str | None = None) -> None:
     """Count the execution that calls, by its run and ``STEP[N]``, or by the given label."""
-    bump(_ledger[-1], label or running())
+    bump(_LEDGER.get(), label or running())
 
 
 def running() -> str:
     """The run and ``STEP[N]`` of the execution that calls."""
     flight = CURRENT.get()
-    for life in _sessions[-1]._lives:
+    for life in _DRIVER.get()._lives:
         if flight is not None and life.drive.flights.get(flight.invocation_id) is flight:
             return f"{life.header.run_id} {flight.label}"
     raise AssertionError("no session drives the step that runs")
@@ -99,7 +101,7 @@ async def live(store: Path, body: Body, *, name: str | None = None, **options: A
     """Run a body in a session to its end."""
     life = Life()
     ledger = store.parent / f"{store.name}.{len(list(store.parent.glob(f'{store.name}.*')))}.ran"
-    _ledger.append(ledger)
+    token = _LEDGER.set(ledger)
     session = Session(
         name,
         Options(store=str(store), **options),
@@ -108,7 +110,7 @@ async def live(store: Path, body: Body, *, name: str | None = None, **options: A
         tell=life.told.append,
     )
     life.session = session
-    _sessions.append(session)
+    driver = _DRIVER.set(session)
     try:
         with _kept(life.writes), session:
             life.result = await asyncio.wait_for(body(), LIFE_S)
@@ -116,8 +118,8 @@ async def live(store: Path, body: Body, *, name: str | None = None, **options: A
     except BaseException as error:  # noqa: BLE001  # how a life ends is what is looked at
         life.error = error
     finally:
-        _ledger.pop()
-        _sessions.pop()
+        _LEDGER.reset(token)
+        _DRIVER.reset(driver)
     life.ran = counts(ledger)
     return life
 
