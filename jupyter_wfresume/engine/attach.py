@@ -181,6 +181,8 @@ class AttachedExternal(ExternalRunAdapter, SnapshottableAdapter, V2RuntimeCompat
             inner = None if self._inner is None else self._inner.get_result()
             outcome = self._port.outcome(inner)
             self._outcome = self._port.apart(lambda: asyncio.ensure_future(outcome))
+            # A body that gave up waiting never looks at it; the session does.
+            self._outcome.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             return await asyncio.shield(self._outcome)
         except asyncio.CancelledError:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from .again import Replayed, replay, replay_sync
 from .diff import Difference, as_html, as_text, differences
 from .edits import Edit
-from .recorded import NotKept, recorded_input, recorded_output, state_before
+from .outcome import NotKept
+from .recorded import recorded_input, recorded_output, state_before
+from .several import Pair, choose, compare_runs
 
 __all__ = [
     "Difference",
     "Edit",
     "NotKept",
+    "Pair",
     "Replayed",
     "as_html",
     "as_text",
+    "choose",
+    "compare_runs",
     "differences",
     "recorded_input",
     "recorded_output",

@@ -9,7 +9,6 @@ from ..codec import Blobs
 from ..engine import (
     Alone,
     Event,
-    UnreconstructedException,
     Workflow,
     default_state,
     run_alone,
@@ -19,9 +18,9 @@ from ..engine import (
 from ..errors import UsageError
 from ..journal import FindClass, Record, TickReader
 from . import recorded
-from .diff import differences
 from .edits import Edit, edited
-from .words import Difference, Shown, difference, show
+from .outcome import Outcome, compare, not_compared
+from .words import Difference
 
 
 @dataclass
@@ -113,7 +112,13 @@ async def replay(
         notes=_notes(recorded.lost_in(state), as_it_was, unknown),
     )
     waited = any(item[0] == "w" for item in record["r"])
-    done.differences = _compare(done, waited)
+    then = Outcome(done.old_output, done.old_error, waited)
+    now = Outcome(done.new_output, new.error, new.waits)
+    done.differences = compare(then, now)
+    done.notes += [
+        f"its recorded {one.name}{one.path} ({one.type_name}) was not kept, so it is not compared"
+        for one in not_compared(then, now)
+    ]
     return done
 
 
@@ -169,44 +174,3 @@ def _notes(lost: list[str], as_it_was: bool, unknown: str) -> list[str]:
     if not as_it_was:
         notes.append("others were changing the state that it read, so it may see another state than it did")
     return [*notes, *([unknown] if unknown else [])]
-
-
-def _compare(done: Replayed, waited: bool) -> list[Difference]:
-    """What differs in the outcome: the error, or else the output."""
-    new = done.new
-    was = "waits for an event" if waited else _raised(done.old_error)
-    now = "waits for an event" if new.waits else _raised(new.error)
-    if was != now:
-        before, after = was or _said(done.old_output), now or _said(done.new_output)
-        shown = Shown("pair", (("-", before), ("+", after)))
-        old_value = done.old_error or done.old_output
-        return [difference("", "changed", old_value, new.error or done.new_output, shown)]
-    old_output, new_output = _comparable(done), done.new_output
-    if len(old_output) == len(new_output) == 1:
-        return differences(old_output[0], new_output[0])
-    return differences(old_output, new_output)
-
-
-def _comparable(done: Replayed) -> list[Any]:
-    """The recorded output; what of it was not kept counts as equal to the like of it, and is noted."""
-    found = list(done.old_output)
-    for at, (old, new) in enumerate(zip(done.old_output, done.new_output, strict=False)):
-        if isinstance(old, recorded.NotKept) and old.name == type(new).__qualname__:
-            found[at] = new
-            done.notes.append(
-                f"its recorded {old.name}{old.path} ({old.type_name}) was not kept, so it is not compared"
-            )
-    return found
-
-
-def _said(output: list[Any]) -> str:
-    return show(output[0] if len(output) == 1 else output)
-
-
-def _raised(error: BaseException | None) -> str:
-    if error is None:
-        return ""
-    name = type(error).__qualname__
-    if isinstance(error, UnreconstructedException) and error.original_type:
-        name = error.original_type.rpartition(".")[2]
-    return f"raised {name}: {error}" if str(error) else f"raised {name}"

@@ -36,7 +36,8 @@ def walk(old: Any, new: Any, path: str, same: Callable[[Any, Any], bool]) -> Ite
     count = int(mask.sum())
     if not count:
         return
-    places = [tuple(int(i) for i in place) for place in zip(*mask.nonzero(), strict=True)][:FIRST]
+    np: Any = sys.modules["numpy"]
+    places = [tuple(int(i) for i in place) for place in np.argwhere(mask)[:FIRST]]
     cells = [(str(list(place)) if place else "", old[place], new[place]) for place in places]
     yield difference(path, "changed", old, new, cells_shown(count, int(mask.size), cells))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ..codec import Blobs, digest
@@ -12,27 +11,10 @@ from ..errors import CannotKeepError, DamagedError, JournalError, MissingClassEr
 from ..journal import FindClass, LostValue, Record, TickReader, apply_ops, restore
 from ..journal.state import slots
 from ..projection import Place, node_at
+from .outcome import NotKept
 
 ROUNDED_S = 0.0005
 """What rounding may have taken from the time an execution began at, in seconds."""
-
-
-@dataclass(frozen=True)
-class NotKept:
-    """Stands where an event could not be written down.
-
-    Args:
-        name: of the event's class.
-        path: where in it.
-        type_name: the type that stood in the way.
-    """
-
-    name: str
-    path: str
-    type_name: str
-
-    def __repr__(self) -> str:
-        return f"<{self.name} that could not be kept: {self.path} is a {self.type_name}>"
 
 
 def find(records: list[Record], step: str, index: int) -> int:
@@ -93,7 +75,7 @@ def _places(record: Record) -> list[Place]:
 def _kept(node: Any, label: str, reader: TickReader) -> Event:
     if node is None:
         raise DamagedError(f"the input of {label} is not where the journal says it is")
-    lost = _lost(node)
+    lost = lost_event(node)
     if lost is not None:
         raise UsageError(
             f"{label} cannot be replayed as it was: its input {lost.name}{lost.path} ({lost.type_name}) was "
@@ -102,7 +84,8 @@ def _kept(node: Any, label: str, reader: TickReader) -> Event:
     return reader.event(node)
 
 
-def _lost(node: Any) -> NotKept | None:
+def lost_event(node: Any) -> NotKept | None:
+    """What a node says of an event that was not kept; None for one that was."""
     if not (isinstance(node, dict) and "lost" in node):
         return None
     _, name, path, type_name = node["lost"]
@@ -125,7 +108,7 @@ def recorded_output(records: list[Record], step: str, index: int, reader: TickRe
     record = records[find(records, step, index)]
     nodes = [item[1] for item in record["r"] if item[0] == "r" and item[1] is not None]
     nodes += [send[1] for send in record.get("n", ())]
-    return [_lost(node) or reader.event(node) for node in nodes]
+    return [lost_event(node) or reader.event(node) for node in nodes]
 
 
 def recorded_error(record: Record, reader: TickReader) -> Exception | None:

@@ -10,7 +10,6 @@ from typing import Any
 
 from ..codec import encode
 from ..engine import (
-    AddWaiter,
     AttachedInternal,
     BrokerState,
     Event,
@@ -21,8 +20,6 @@ from ..engine import (
     PendingStart,
     StartEvent,
     StateModel,
-    StepFunctionResult,
-    StepId,
     StepWorkerFunction,
     StopEvent,
     TickAddEvent,
@@ -31,7 +28,6 @@ from ..engine import (
     TickSessionStart,
     TickStepResult,
     TickTimeout,
-    TickWaiterTimeout,
     TrackedStore,
     WaitForNextTaskResult,
     WaitResult,
@@ -52,6 +48,7 @@ from .offspring import watch
 from .progress import Progress, Standing
 from .recorder import Recorder, result_events
 from .tasks import Tasks
+from .timers import Timers
 from .watch import Watch
 from .worker import Workers
 
@@ -114,7 +111,6 @@ class Drive:
         self._remember_refs()
         self._own_budget: tuple[float | None] | None = None
         self._yielded = 0.0
-        self._waiter_due: dict[tuple[str, str], float] = {}
         self._deliveries: set[asyncio.Task[Any]] = set()
         self.was_awaited = False
         self._begun = False
@@ -138,6 +134,7 @@ class Drive:
             self._carried,
             [] if restored is None else restored.body_sends,
         )
+        self._timers = Timers(self._clock, self.holder, self.deliver)
         self._tasks = Tasks(
             self._clock,
             self.holder,
@@ -145,7 +142,7 @@ class Drive:
             self._mailbox,
             self.progress.steps,
             indexes,
-            self._next_due,
+            self._timers.next_due,
             self._put,
         )
         self._workers = Workers(
@@ -308,16 +305,7 @@ class Drive:
         for question in self.questions.open(self.state):
             # A body that answers what it reads from the stream has to read it in this life too.
             await self.internal.publish(question.event)
-        for waiter in restored.waiters:
-            if waiter.timeout_s is not None:
-                left = max(0.0, waiter.timeout_s - waiter.waited_s)
-                self._waiter_due[(waiter.step, waiter.waiter_id)] = self._clock.now + left
-                self._arm(waiter.step, waiter.waiter_id, left)
-
-    def _arm(self, step: str, waiter_id: str, after_s: float) -> None:
-        """The engine arms a waiter's timeout only when the waiter is made."""
-        tick = TickWaiterTimeout(step_id=StepId.from_str(step), waiter_id=waiter_id)
-        asyncio.get_running_loop().call_later(after_s, self.deliver, tick)
+        self._timers.arm(restored)
 
     def deliver(self, tick: WorkflowTick) -> None:
         """Put a tick into the mailbox, from the loop's thread."""
@@ -349,7 +337,7 @@ class Drive:
         record = self.recorder.result(tick, flight, self.state.journal_seq - 1, self._clock.now, final)
         self.progress.recorded(record, self._beginning.codes.get(flight.step, ""))
         self.questions.result(tick, self._clock.now)
-        self._note_waiters(tick.result, flight)
+        self._timers.note(flight.step, tick.result)
         self._carried.pop(flight.work_item_id, None)
         self.over = self.over or not self.state.is_running
         if stop is not None and record["k"] == "R":
@@ -360,17 +348,6 @@ class Drive:
             self.failure = (flight, None if failure is None else failure.exception)
         flight.recorded = True
         self.flights.end(flight)
-
-    def _note_waiters(self, results: list[StepFunctionResult], flight: Flight) -> None:
-        for item in results:
-            if isinstance(item, AddWaiter) and item.timeout is not None:
-                self._waiter_due.setdefault((flight.step, item.waiter_id), self._clock.now + item.timeout)
-            elif item.type == "delete_waiter":
-                self._waiter_due.pop((flight.step, item.waiter_id), None)
-
-    def _next_due(self) -> float | None:
-        waiting = {(str(step_id), waiter.waiter_id) for step_id, waiter in open_waiters(self.state)}
-        return min((at for key, at in self._waiter_due.items() if key in waiting), default=None)
 
     # -- what the engine asks ---------------------------------------------
 

@@ -150,7 +150,8 @@ class Progress:
             queued=queued,
             failed=failed,
             retrying=sum(bool(a.attempts) for a in queue) + sum(bool(a.attempts) for a in under_way),
-            total=done + restored + running + queued + failed,
+            # A join that waits will run once at the least.
+            total=max(done + restored + running + queued + failed, 1 if note.startswith("waits for ") else 0),
             typical_s=count.typical_s,
             note=note,
         )

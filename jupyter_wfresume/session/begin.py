@@ -231,8 +231,7 @@ class _Beginner:
         header, session = self._header, self._session
         headline = ""
         if found.restored is not None:
-            in_flight = [f"{step}[{i}]" for step, i in found.restored.in_flight]
-            headline = words.how_it_ended(header, in_flight, session.previous_beat)
+            headline = words.how_it_ended(header, found.restored.in_flight, session.previous_beat)
         began = replace(
             header,
             status="running",
@@ -346,7 +345,8 @@ class _Beginner:
             life.warn(f"{count:,} finished {were} of an earlier version of `{step}`")
         for event, _, lost in () if found.restored is None else found.restored.lost.values():
             life.warn(
-                f"{type(event).__name__}{lost[2]} ({lost[3]}) was not kept: the execution that made it runs again"
+                f"{type(event).__name__}{lost[2]} ({lost[3]}) was not kept: "
+                "the execution that made it runs again"
             )
         for shared in [] if found.restored is None else found.restored.overlaps:
             life.warn(

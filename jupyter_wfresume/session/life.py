@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 import dataclasses
 import time
-import traceback
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +24,7 @@ from ..records import ErrorView, QuestionView, RunHeader, RunView, Status
 from ..runtime import Drive, Flight, StepInterrupt, apart
 from . import words
 from .codes import Codes, codes_of
+from .failures import error_view
 from .identity import ATTRIBUTES
 from .reuse import Reuse
 
@@ -366,8 +365,9 @@ class Life:
                 drive.progress.recorded(record, "")
         self._note_moved()
         self.status = status
-        if status == "failed":
-            self.error_view = self._error_view()
+        if status == "failed" and self.error is not None:
+            failed = self.drive.failure
+            self.error_view = error_view(self.error, None if failed is None else failed[0])
         self.sentence = self._ending_sentence or self._sentence(status)
         end: dict[str, Any] = {"k": "E", "t": time.time(), "status": status, "sentence": self.sentence}
         end["el"] = drive.alive_s(end["t"])
@@ -432,41 +432,3 @@ class Life:
         if status == "paused":
             return self._cause + words.paused(header.steps)
         return ""
-
-    def _error_view(self) -> ErrorView | None:
-        error = self.error
-        if error is None:
-            return None
-        failed = self.drive.failure
-        step, index, shown = (
-            ("", 0, "") if failed is None else (failed[0].step, failed[0].index, failed[0].event)
-        )
-        lines = [f for f in traceback.extract_tb(error.__traceback__) if _is_users(f.filename)]
-        where = ""
-        if lines:
-            last = lines[-1]
-            where = f"{_place(last.filename)}, line {last.lineno}: {last.line}"
-        return ErrorView(
-            step=step,
-            index=index,
-            summary=f"{type(error).__name__}: {error}"[:500],
-            where=where,
-            input=repr(shown)[:2000],
-            traceback="".join(traceback.format_list(lines))[:8000],
-        )
-
-
-_MACHINERY = ("workflows", "llama_index_instrumentation", "jupyter_wfresume", "asyncio", "concurrent")
-
-
-def _place(filename: str) -> str:
-    """Name a file as a traceback does: a cell's by its number, although it has a file's name too."""
-    # Asked without IPython, which a script need not have loaded.
-    shell = getattr(builtins, "get_ipython", lambda: None)()
-    named = None if shell is None else shell.compile.format_code_name(filename)
-    return filename if named is None else " ".join(named)
-
-
-def _is_users(filename: str) -> bool:
-    parts = filename.replace("\\", "/").split("/")
-    return not any(part in _MACHINERY for part in parts[:-1])

@@ -37,6 +37,22 @@ def at(stamp: float) -> str:
     return time.strftime(form, then)
 
 
+def in_steps(places: Sequence[tuple[str, int]]) -> str:
+    """``work[43]``, or ``8 executions of work`` where there are many.
+
+    Args:
+        places: step and index of each execution.
+    """
+    if len(places) <= 2:
+        return ", ".join(f"{step}[{index}]" for step, index in places)
+    counts: dict[str, int] = {}
+    for step, _ in places:
+        counts[step] = counts.get(step, 0) + 1
+    return ", ".join(
+        f"{count:,} executions of {step}" if count > 1 else f"{step}" for step, count in counts.items()
+    )
+
+
 def listed(labels: Sequence[str], most: int = 4) -> str:
     """``work[3], work[4] and 5 more``."""
     shown = ", ".join(labels[:most])
@@ -51,11 +67,11 @@ def known(count: int) -> str:
     return f"{count:,} finished execution{'' if count == 1 else 's'} of earlier runs may answer it"
 
 
-def how_it_ended(header: RunHeader, in_flight: Sequence[str], beat: float | None) -> str:
+def how_it_ended(header: RunHeader, in_flight: Sequence[tuple[str, int]], beat: float | None) -> str:
     """Why an unfinished run is unfinished, for the line before it resumes."""
     if header.status == "running":
         when = f" at {at(beat)}" if beat else ""
-        where = f" in {listed(in_flight)}" if in_flight else ""
+        where = f" in {in_steps(in_flight)}" if in_flight else ""
         return f"the previous kernel died{when}{where}"
     if header.status == "failed" and header.error is not None:
         return f"{header.error.step}[{header.error.index}] had failed: {header.error.summary}"

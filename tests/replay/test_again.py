@@ -298,7 +298,7 @@ async def test_a_graph_that_changed_is_said(tmp_path: Path) -> None:
 
 
 async def test_the_last_attempt_is_replayed(tmp_path: Path) -> None:
-    """Of several attempts the last runs again: its number, the failure before it, the input that this left."""
+    """Of several attempts the last runs again: its number, the failure before it, its input."""
     recorded = await Recorded(tmp_path / "store", Retries(timeout=None)).run(lambda w: w.run())
     assert recorded.result == [1, "at first", "once"]
     assert same(await recorded.replay("begin", 0))
@@ -331,7 +331,7 @@ async def test_a_run_inside_the_step(tmp_path: Path) -> None:
 
 
 async def test_an_input_that_was_not_kept(tmp_path: Path) -> None:
-    """An input that was not written down is refused with what and why; a whole event is taken in its place."""
+    """An input that was not written down is refused with the reason; a whole event is taken in its place."""
     recorded = await Recorded(tmp_path / "store", Unkept(timeout=None)).run(lambda w: w.run())
     assert recorded.result == 40
     with pytest.raises(UsageError) as refused:

@@ -88,6 +88,7 @@ async def test_cancel_run_raises_as_without_us_and_the_run_resumes(block: Callab
     assert counts(World.log) == {"first": 1, "second": 2}
 
 
+@pytest.mark.filterwarnings("ignore:WorkflowHandler.cancel:DeprecationWarning")  # the engine's, on purpose
 async def test_a_cancelled_handler_ends_its_run(block: Callable[[], durable], store_dir: Path) -> None:
     """A body that cancels a handler and goes on ends without error, and the run is paused."""
     async with block():
@@ -133,7 +134,9 @@ async def test_of_two_gathered_runs_one_fails_and_the_other_is_kept(
     assert counts(World.log) == {"first": 1, "second": 1, "only": 2}
 
 
-async def test_equal_calls_at_once_are_runs_of_their_own(block: Callable[[], durable], store_dir: Path) -> None:
+async def test_equal_calls_at_once_are_runs_of_their_own(
+    block: Callable[[], durable], store_dir: Path
+) -> None:
     """Two equal calls in one ``gather`` are told apart by their order, in the next cell too."""
     for _ in range(2):
         async with block():
@@ -143,7 +146,9 @@ async def test_equal_calls_at_once_are_runs_of_their_own(block: Callable[[], dur
     assert len(runs(store=store_dir)) == 2
 
 
-async def test_a_run_that_the_body_leaves_running_is_awaited(block: Callable[[], durable], store_dir: Path) -> None:
+async def test_a_run_that_the_body_leaves_running_is_awaited(
+    block: Callable[[], durable], store_dir: Path
+) -> None:
     """At the block's end every run has ended, and a failure of one is raised there."""
     async with block():
         start()

@@ -34,7 +34,10 @@ def test_a_first_interrupt_lets_steps_finish_and_starts_nothing_new(bench: Bench
     assert begun(log) == ["0", "1", "2", "3"]
     assert sum(line.endswith("ends") for line in log) == 4
     assert bench.again(body).result == {"text/plain": "36"}
-    assert bench.log() == {"split": 1, **{f"work {n} {what}": 1 for n in range(9) for what in ("begins", "ends")}}
+    assert bench.log() == {
+        "split": 1,
+        **{f"work {n} {what}": 1 for n in range(9) for what in ("begins", "ends")},
+    }
 
 
 def test_a_second_interrupt_cancels_at_once_and_a_rerun_charges_once(bench: Bench) -> None:
