@@ -202,7 +202,7 @@ class AttachedExternal(ExternalRunAdapter, SnapshottableAdapter, V2RuntimeCompat
         return self._inner is not None and bool(self._inner.is_running)
 
     def abort(self) -> None:
-        if self._inner is not None:
+        if self._inner is not None and self._inner.is_running:
             self._inner.abort()
 
     @property

@@ -10,6 +10,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from .graph import Node
+from .values import is_secret_name, wrapped_in
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -47,10 +48,9 @@ def functions_in(member: Any) -> list[Any]:
         return [member.func]
     if isinstance(member, functools.singledispatchmethod):
         return list(member.dispatcher.registry.values())
-    wrapped = getattr(member, "wrapped", None)  # a validator of pydantic that was not bound yet
-    if wrapped is not None and not isinstance(member, type):
-        return functions_in(wrapped)
-    return [member] if callable(getattr(member, "__wrapped__", None)) else []
+    if type(member).__name__ == "PydanticDescriptorProxy":
+        return functions_in(member.wrapped)
+    return [] if wrapped_in(member) is None else [member]
 
 
 def fill_class(walk: Walk, node: Node, cls: type) -> None:
@@ -94,9 +94,10 @@ def fill_class(walk: Walk, node: Node, cls: type) -> None:
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:
     enum_names = set(cls.__members__) if issubclass(cls, Enum) else set()
+    tuple_names = vars(cls).get("_fields", ()) if issubclass(cls, tuple) else ()
     made = "__dataclass_fields__" in vars(cls)
     for name, member in sorted(vars(cls).items()):
-        if name in _UNCOUNTED or name in enum_names or name.startswith("__pydantic_"):
+        if name in _UNCOUNTED or name in enum_names or name in tuple_names or name.startswith("__pydantic_"):
             continue
         if isinstance(member, MemberDescriptorType) or (made and _is_made(member)):
             continue
@@ -123,7 +124,8 @@ def _fill_dataclass(walk: Walk, node: Node, cls: type) -> None:
     for each in vars(cls)["__dataclass_fields__"].values():
         said = [each.name, walk.describe(node, each.name, each.type)]
         said.append(f"{each.init}{each.repr}{each.compare}{each.hash}{getattr(each, 'kw_only', None)}")
-        for value in (each.default, each.default_factory, dict(each.metadata)):
+        defaults = () if is_secret_name(each.name) else (each.default, each.default_factory)
+        for value in (*defaults, dict(each.metadata)):
             said.append("" if value is dataclasses.MISSING else walk.describe(node, each.name, value))
         node.text.append(f"field {said}")
 
@@ -147,6 +149,8 @@ def _fill_model(walk: Walk, node: Node, cls: Any) -> None:
         said = [name, walk.describe(node, name, each.annotation)]
         for what in _FIELD_SAYS:
             value = getattr(each, what, None)
+            if is_secret_name(name) and what in ("default", "default_factory", "examples"):
+                continue
             if value is not None and type(value).__name__ != _UNDEFINED:
                 said.append(f"{what}={walk.describe(node, name, value)}")
         node.text.append(f"field {said}")
@@ -154,6 +158,6 @@ def _fill_model(walk: Walk, node: Node, cls: Any) -> None:
         said = [
             walk.describe(node, name, value)
             for value in (private.default, private.default_factory)
-            if type(value).__name__ != _UNDEFINED
+            if type(value).__name__ != _UNDEFINED and not is_secret_name(name)
         ]
         node.text.append(f"private {name} {said}")

@@ -14,7 +14,7 @@ from ..codec import digest
 from ..errors import CannotKeepError
 from .graph import Node
 from .owners import ENGINE
-from .values import is_plain, is_random_id, is_secret_name, items_of
+from .values import is_plain, is_random_id, is_secret_name, items_of, peek
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -67,7 +67,7 @@ class Describer:
             return f"again {self._seen[id(value)][0]}"
         self._seen[id(value)] = len(self._seen), value
         if depth > _DEEPEST or len(self._seen) > _MOST_OBJECTS:
-            return self._by_type(path, value)
+            return self.by_type(path, value)
         return self._compound(path, value, depth + 1)
 
     def _compound(self, path: str, value: Any, depth: int) -> str:
@@ -93,7 +93,7 @@ class Describer:
         try:
             return digest(value)
         except CannotKeepError:
-            return self._by_type(path, value)
+            return self.by_type(path, value)
 
     def _is_container(self, kind: type) -> bool:
         return kind.__module__ in ("builtins", "collections") or self._walk.is_user_class(kind)
@@ -142,6 +142,11 @@ class Describer:
                     if isinstance(vars(base).get(name), types.MemberDescriptorType) and hasattr(value, name):
                         state[name] = getattr(value, name)
             private = state.pop("__pydantic_private__", None)
+            cached = [
+                name for name in state if isinstance(getattr(kind, name, None), functools.cached_property)
+            ]
+            for name in cached:  # comes and goes with use, and follows from the rest
+                del state[name]
             return {**state, **(private or {})}
         return None
 
@@ -158,7 +163,7 @@ class Describer:
         self._node.edges += inner._node.edges
         private = getattr(value, "__pydantic_private__", None)
         if inner._node.opaque or private:
-            self._by_type(path, value)
+            self.by_type(path, value)
         return f"{self._class(type(value))}{said}"
 
     def _form(self, path: str, value: Any, depth: int) -> str:
@@ -171,14 +176,24 @@ class Describer:
         head = self.text(path, origin, depth) if isinstance(origin, type) else str(origin)
         return f"{getattr(origin, '__name__', '')}{head}{args}{marks}"
 
-    def _by_type(self, path: str, value: Any) -> str:
+    def by_type(self, path: str, value: Any) -> str:
+        """A text for an object that cannot be compared.
+
+        Objects of a library that are a few public settings, such as ``stop_after_attempt(3)``, count by
+        these. Private attributes are mostly state that changes with use, as a semaphore's.
+        """
         kind = type(value)
         said = self._class(kind)
-        own = getattr(value, "__dict__", None)
-        if isinstance(own, dict) and own and all(is_plain(item) for item in own.values()):
+        own = peek(value, "__dict__")
+        own = own if isinstance(own, dict) else {}
+        if own and all(name[0] != "_" and is_plain(item) for name, item in own.items()):
             return f"{said}{self._attributes(path, own, 0)}"
         self._node.edges += scan(self._walk, value)
-        return self._opaque(path, kind.__qualname__)
+        return self.bare(path, value)
+
+    def bare(self, path: str, value: Any) -> str:
+        """The text for an object that is not even looked at."""
+        return self._opaque(path, type(value).__qualname__)
 
     def _opaque(self, path: str, kind: str) -> str:
         if (path, kind) not in self._node.opaque:
@@ -221,12 +236,10 @@ def _held(value: Any) -> Iterator[tuple[Any, int]]:
     elif isinstance(value, functools.partial):
         yield from ((item, 0) for item in (value.func, *value.args, *value.keywords.values()))
     elif not isinstance(value, types.ModuleType):
-        own = getattr(value, "__dict__", None)
-        if isinstance(own, dict):
-            yield from ((item, 1) for item in own.values())
-        private = getattr(value, "__pydantic_private__", None)
-        if isinstance(private, dict):
-            yield from ((item, 1) for item in private.values())
+        for name in ("__dict__", "__pydantic_private__"):
+            own = peek(value, name)
+            if isinstance(own, dict):
+                yield from ((item, 1) for item in own.values())
 
 
 def closure_of(function: types.FunctionType) -> dict[str, Any]:

@@ -48,9 +48,11 @@ class FunctionReader:
                 self._decorator(node, function, decorator)
         self._defaults(node, function)
 
-    def is_in_decorator(self, function: types.FunctionType) -> bool:
-        """Whether a function was made by a decorator that has been read with its source."""
-        return id(function.__code__) in self._decorating
+    def read_wrapper(self, node: Node, function: types.FunctionType) -> None:
+        """Write what a decorator has put around a function; what the decorator says is not said twice."""
+        self.read(node, function)
+        if id(function.__code__) in self._decorating:
+            node.text = []
 
     def _follow(self, node: Node, function: types.FunctionType, read: Read) -> None:
         self.rebound.update(self._look_up(function, name)[2] for name in sorted(read.stores))

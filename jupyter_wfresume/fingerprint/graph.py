@@ -10,7 +10,7 @@ from typing import Any
 from .values import digest_of
 
 VALUES = frozenset({"constant", "closure", "default", "class attribute", "attribute", "partial"})
-_CALLED = frozenset({"helper", "method", "decorator", "wrapper", "resource"})
+_CALLED = frozenset({"helper", "method", "decorator", "wrapper"})
 
 
 @dataclass(eq=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .classes import functions_in
 from .graph import Edge
+from .values import unwrapped
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -39,10 +41,9 @@ class Members:
             if self._walk.is_user_class(base):
                 for member in vars(base).values():
                     for each in () if isinstance(member, staticmethod) else functions_in(member):
-                        while not isinstance(each, type) and callable(getattr(each, "__wrapped__", None)):
-                            each = each.__wrapped__
-                        if isinstance(each, types.FunctionType):
-                            yield each
+                        inner, _ = unwrapped(each)
+                        if isinstance(inner, types.FunctionType):
+                            yield inner
 
     def all(self) -> list[Edge]:
         """What ``self`` means that is handed on, to code that may use anything of it but the steps."""
@@ -63,7 +64,8 @@ class Members:
         for base in self.owner.__mro__:
             private = name.startswith("__") and not name.endswith("__")
             mangled = f"_{base.__name__.lstrip('_')}{name}" if private else name
-            if not every and mangled in self._attributes:
+            cached = isinstance(vars(base).get(mangled), functools.cached_property)
+            if not every and not cached and mangled in self._attributes:
                 return [*edges, *self._attribute(mangled)]
             if mangled not in vars(base):
                 continue

@@ -13,7 +13,7 @@ from .values import digest_of
 from .walk import Walk
 
 ITSELF = "the step itself"
-_MUTABLE = re.compile(r"(global|closure|default|class attribute|partial) \S+ \(.*\)")
+_MUTABLE = re.compile(r"(global|closure|default|class attribute) \S+ \(\S+\)( \d+)?")
 _PACKAGE = re.compile(r"package (\S+)(?: (.*))?")
 _OPAQUE = re.compile(r"opaque: (.*) \((.*)\)")
 
@@ -58,7 +58,7 @@ def step_codes(
         name: _roots(walk, name, function, resources.get(name, ()), events.get(name, ()))
         for name, function in steps.items()
     }
-    walk.mark_rebound()
+    walk.finish()
     found = {}
     for name, (roots, given) in walked.items():
         parts, opaque = parts_of(roots, given)
@@ -78,6 +78,8 @@ def _roots(
         function = function.__func__
     roots = walk.code_edges(name, function) or []
     given = {node: ITSELF for _, node in roots[:1] if node.kind in ("helper", "method")}
+    if not given:  # a library's step, such as an agent's: it may use anything of its workflow
+        roots += walk.members.all()
     for kind, things in (("resource", resources), ("event", events)):
         for thing in things:
             edges = walk.binding(kind, getattr(thing, "__name__", kind), thing, (kind, id(thing)))

@@ -120,3 +120,26 @@ def items_of(value: Any) -> Iterator[tuple[str, Any]]:
     else:
         for item in value:
             yield "", item
+
+
+def peek(value: Any, name: str) -> Any:
+    """An attribute of any object; None where there is none, or where looking at it fails."""
+    try:
+        return getattr(value, name, None)
+    except Exception:  # noqa: BLE001  # a lazy object may raise anything: it has no such attribute then
+        return None
+
+
+def wrapped_in(value: Any) -> Any:
+    """What a decorator has wrapped; None where nothing is."""
+    wrapped = None if isinstance(value, type) else peek(value, "__wrapped__")
+    return wrapped if callable(wrapped) else None
+
+
+def unwrapped(function: Any) -> tuple[Any, list[Any]]:
+    """The function below all decorators, and what stands above it, outermost first."""
+    above: list[Any] = []
+    while (wrapped := wrapped_in(function)) is not None and len(above) < _DEEPEST:
+        above.append(function)
+        function = wrapped
+    return function, above

@@ -6,7 +6,8 @@ import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .classes import fill_class
@@ -15,7 +16,7 @@ from .functions import FunctionReader
 from .graph import Edge, Node
 from .members import Members
 from .owners import ENGINE, Origin, Owners
-from .values import is_immutable, is_plain, is_secret_name
+from .values import is_immutable, is_plain, is_secret_name, peek, unwrapped, wrapped_in
 
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType)
 
@@ -32,6 +33,7 @@ class Walk:
     def __init__(self, owner: type, steps: frozenset[str], attributes: Mapping[str, Any]) -> None:
         self.owners = Owners()
         self._nodes: dict[Any, tuple[Any, Node]] = {}
+        self._later: deque[Callable[[], None]] = deque()
         self.members = Members(self, owner, steps, attributes)
         self._functions = FunctionReader(self)
 
@@ -51,8 +53,13 @@ class Walk:
         self._nodes[key] = held, node
         return node, True
 
-    def mark_rebound(self) -> None:
-        """Call what any code assigns mutable, wherever it is read."""
+    def finish(self) -> None:
+        """Read all that was met, one after the other: call chains may be longer than the stack.
+
+        What any code assigns is called mutable then, wherever it is read.
+        """
+        while self._later:
+            self._later.popleft()()
         for value, node in self._nodes.values():
             if node.kind in ("constant", "closure") and node.key in self._functions.rebound:
                 node.mutable = type(value).__name__
@@ -83,7 +90,7 @@ class Walk:
         node, fresh = self.node(("class", id(cls)), cls, "event" if is_event else "class", cls.__name__)
         if fresh:
             node.module = cls.__module__
-            fill_class(self, node, cls)
+            self._later.append(functools.partial(fill_class, self, node, cls))
         return [(cls.__name__, node)]
 
     def code_edges(self, name: str, value: Any, kind: str = "helper") -> list[Edge] | None:
@@ -102,7 +109,7 @@ class Walk:
         if isinstance(value, types.ModuleType):
             return self._module_edges(value)
         if isinstance(value, _BUILT_IN):
-            bound = getattr(value, "__self__", None)
+            bound = peek(value, "__self__")
             if bound is not None and not isinstance(bound, (types.ModuleType, type)):
                 return None
             return self.package(self.owners.of_name(getattr(value, "__module__", None) or "builtins"))
@@ -111,7 +118,7 @@ class Walk:
         wrapped = wrapped_in(value)
         if wrapped is not None:
             return [*self.class_edges(type(value)), *(self.code_edges(name, wrapped, kind) or [])]
-        named = isinstance(getattr(value, "__name__", None), str) and typing.get_origin(value) is None
+        named = isinstance(peek(value, "__name__"), str) and typing.get_origin(value) is None
         if named and callable(value):
             origin = self.owners.of_name(type(value).__module__)
             return None if origin.user or not origin.package else self.package(origin)
@@ -128,7 +135,7 @@ class Walk:
             user = self.is_user_class(value)
         else:
             user = not isinstance(value, _BUILT_IN) and self.is_user_class(type(value))
-        name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+        name = peek(value, "__qualname__") or peek(value, "__name__")
         if user or not isinstance(name, str) or typing.get_origin(value) is not None:
             return ""
         return f"{getattr(value, '__module__', None) or type(value).__module__}.{name}"
@@ -145,11 +152,11 @@ class Walk:
         node, fresh = self.node(("function", id(inner)), inner, kind, inner.__name__)
         if fresh:
             node.module = str(inner.__globals__.get("__name__", ""))
-            self._functions.read(node, inner)
+            self._later.append(functools.partial(self._functions.read, node, inner))
         return [(name, node), *self._wrapper_edges(above)]
 
     def _wrapper_edges(self, above: list[Any]) -> list[Edge]:
-        """What decorators have put around a function; the function itself has been read."""
+        """What decorators have put around a function; the function itself is read before."""
         edges: list[Edge] = []
         for each in above:
             if not isinstance(each, types.FunctionType):
@@ -157,9 +164,7 @@ class Walk:
             elif self.owners.of_function(each).user:
                 node, fresh = self.node(("function", id(each)), each, "wrapper", each.__code__.co_name)
                 if fresh:
-                    self._functions.read(node, each)
-                    if self._functions.is_in_decorator(each):
-                        node.text = []  # said by the decorator, and not to be named twice
+                    self._later.append(functools.partial(self._functions.read_wrapper, node, each))
                 edges.append((node.name, node))
             else:
                 edges += [*self.package(self.owners.of_function(each)), *scan(self, each)]
@@ -183,19 +188,26 @@ class Walk:
             return self.package(origin)
         node, fresh = self.node(("module", id(module)), module, "module", module.__name__)
         if fresh:
-            for name, value in sorted(vars(module).items()):
-                if not name.startswith("__") and not isinstance(value, types.ModuleType):
-                    node.text.append(name)
-                    node.edges += self.binding("constant", name, value, (id(vars(module)), name))
+            self._later.append(functools.partial(self._fill_module, node, module))
         return [(module.__name__, node)]
+
+    def _fill_module(self, node: Node, module: types.ModuleType) -> None:
+        for name, value in sorted(vars(module).items()):
+            if not name.startswith("__") and not isinstance(value, types.ModuleType):
+                node.text.append(name)
+                node.edges += self.binding("constant", name, value, (id(vars(module)), name))
 
     # Values
 
     def describe(self, node: Node, path: str, value: Any) -> str:
         """A text that is equal for equal values; what the value names becomes the node's edges."""
-        if value is None or isinstance(value, str):
-            return repr(value)
-        return Describer(self, node).text(path, value)
+        if value is None:
+            return "None"
+        describer = Describer(self, node)
+        try:
+            return describer.text(path, value)
+        except Exception:  # noqa: BLE001  # an object may raise anything when it is looked at: its type counts
+            return describer.bare(path, value)
 
     def fold(self, node: Node, kind: str, name: str, value: Any, key: Any) -> None:
         """Write a value into a node's own text, or as a part of its own where it can change."""
@@ -215,7 +227,7 @@ class Walk:
             value: of any kind.
             key: of the place where it is bound.
         """
-        edges = self.code_edges(name, value, "resource" if kind == "resource" else "helper")
+        edges = self.code_edges(name, value)
         if edges is not None:
             return edges
         if is_secret_name(name.rpartition(".")[2]) or is_secret(value):
@@ -223,28 +235,13 @@ class Walk:
         node, fresh = self.node(("value", key), value, kind, name)
         if fresh:
             node.key = key
-            text = Describer(self, node).text(name, value)
+            text = self.describe(node, name, value)
             node.text.append(text)
             if text == "opaque":
                 node.kind = "opaque"
             elif kind != "attribute" and not _is_fixed(value):
                 node.mutable = type(value).__name__
         return [(name, node)]
-
-
-def wrapped_in(value: Any) -> Any:
-    """What a decorator has wrapped; None where nothing is."""
-    wrapped = getattr(value, "__wrapped__", None)
-    return wrapped if callable(wrapped) and not isinstance(value, type) else None
-
-
-def unwrapped(function: Any) -> tuple[Any, list[Any]]:
-    """The function below all decorators, and what stands above it, outermost first."""
-    above: list[Any] = []
-    while (wrapped := wrapped_in(function)) is not None and all(each is not wrapped for each in above):
-        above.append(function)
-        function = wrapped
-    return function, above
 
 
 def _is_fixed(value: Any) -> bool:

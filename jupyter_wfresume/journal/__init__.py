@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from .blobs import StoreBlobs
 from .ending import Final, final
-from .evidence import Evidence, Proof, inputs_of
+from .evidence import Evidence, Inputs, Proof, inputs_of
 from .headers import dump as dump_header
 from .headers import load as load_header
 from .log import FORMAT, Journal, history
@@ -37,6 +37,7 @@ __all__ = [
     "Evidence",
     "Final",
     "FindClass",
+    "Inputs",
     "Journal",
     "LostValue",
     "Proof",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .again import Replayed, replay, replay_sync
+from .again import Replayed, edited_input, replay, replay_sync
 from .diff import Difference, as_html, as_text, differences
 from .edits import Edit
 from .outcome import NotKept
@@ -20,6 +20,7 @@ __all__ = [
     "choose",
     "compare_runs",
     "differences",
+    "edited_input",
     "recorded_input",
     "recorded_output",
     "replay",

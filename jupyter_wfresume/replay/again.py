@@ -88,7 +88,7 @@ async def replay(
     number = recorded.find(records, step, index)
     record = records[number]
     label = f"{step}[{index}]"
-    inputs = _inputs(workflow, records, step, index, reader, edit)
+    inputs = edited_input(workflow, records, step, index, reader, edit)
     around, unknown = recorded.surroundings(
         workflow, records, number, blobs, find_class, default_state(workflow)
     )
@@ -151,7 +151,7 @@ def replay_sync(
     )
 
 
-def _inputs(
+def edited_input(
     workflow: Workflow,
     records: list[Record],
     step: str,
@@ -159,6 +159,11 @@ def _inputs(
     reader: TickReader,
     edit: Edit | None,
 ) -> list[Event]:
+    """The recorded input of an execution with an edit made.
+
+    Raises:
+        UsageError: there is no such execution, or the edit does not fit.
+    """
     joins = any(info.joins for info in steps_of(workflow) if info.name == step)
     try:
         events = recorded.recorded_input(records, step, index, reader)

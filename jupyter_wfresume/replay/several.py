@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from ..errors import UsageError
@@ -15,6 +16,7 @@ from .recorded import lost_event
 from .words import Difference
 
 _NAMED = re.compile(r"(?P<step>\w+)(?:\[(?P<which>[^\]]*)\])?")
+Inputs = tuple[str, ...]
 _STATUSES = ("done", "failed", "waiting")
 
 
@@ -74,7 +76,7 @@ class Pair:
         step: the step.
         old: its index in the one run, None where it is not there.
         new: its index in the other, None where it is not there.
-        same_input: both had the same input.
+        same_input: both had the same input, as far as it was kept.
         differences: in what came of them.
     """
 
@@ -95,12 +97,12 @@ class _Side:
         for row in sorted(executions(records), key=lambda row: row.index):
             self.rows[row.step].append(row)
 
-    def key(self, row: Row) -> object:
-        """What tells its input apart; the row itself where that was not kept."""
+    def key(self, row: Row) -> Inputs | None:
+        """What tells its input apart; None where that was not kept."""
         nodes = row.input_nodes or [node_at(self._records, place) for place in row.inputs]
         if any(node is None or lost_event(node) is not None for node in nodes):
-            return id(row)
-        return inputs_of([self._reader.event(node) for node in nodes]) or id(row)
+            return None
+        return inputs_of([self._reader.event(node) for node in nodes])
 
     def outcome(self, row: Row) -> Outcome:
         """What came of an execution."""
@@ -135,24 +137,26 @@ def compare_runs(
 
 
 def _step(step: str, left: _Side, right: _Side) -> list[Pair]:
-    by_input: dict[object, list[Row]] = defaultdict(list)
+    """The pairs of one step that differ."""
+    by_input: dict[Inputs | None, list[Row]] = defaultdict(list)
     for row in right.rows[step]:
         by_input[right.key(row)].append(row)
-    pairs: list[tuple[Row | None, Row | None, bool]] = []
-    alone: list[Row] = []
+    # Of what was not kept nothing says that it differs; it is paired by index.
+    unknown = by_input.pop(None, [])
+    found: list[Pair] = []
+    alone: list[tuple[Row | None, bool]] = []
     for row in left.rows[step]:
-        like = by_input.get(left.key(row))
-        if like:
-            pairs.append((row, like.pop(0), True))
+        key = left.key(row)
+        if by_input.get(key):
+            found.append(_pair(step, row, by_input[key].pop(0), True, left, right))
         else:
-            alone.append(row)
-    others = sorted((row for rows in by_input.values() for row in rows), key=lambda row: row.index)
-    for at in range(max(len(alone), len(others))):
-        pairs.append(
-            (alone[at] if at < len(alone) else None, others[at] if at < len(others) else None, False)
-        )
-    made = (_pair(step, a, b, same, left, right) for a, b, same in pairs)
-    return [pair for pair in made if not (pair.same_input and not pair.differences)]
+            alone.append((row, key is None))
+    rest = [(row, False) for rows in by_input.values() for row in rows] + [(row, True) for row in unknown]
+    rest.sort(key=lambda one: one[0].index)
+    nothing: tuple[None, bool] = (None, False)
+    for (a, lost_a), (b, lost_b) in zip_longest(alone, rest, fillvalue=nothing):
+        found.append(_pair(step, a, b, lost_a or lost_b, left, right))
+    return [pair for pair in found if pair.differences or not pair.same_input]
 
 
 def _pair(step: str, a: Row | None, b: Row | None, same: bool, left: _Side, right: _Side) -> Pair:

@@ -42,6 +42,7 @@ class Flight:
         seen: digest of what it read at each path before it wrote there, or None
             where that cannot be compared.
         published: what it put into the stream.
+        replaced: what it is given in place of its inputs, by their ``id``.
         source: the execution of an earlier run that answers it: run, record, the
             seconds it took, digest of its code; None where it is executed.
         alone: it runs again only to make an input that was not kept.
@@ -68,6 +69,7 @@ class Flight:
     seen: dict[tuple[Any, ...], str | None] = field(default_factory=dict)
     published: list[Event] = field(default_factory=list)
     source: tuple[str, int, float, str] | None = None
+    replaced: dict[int, Event] = field(default_factory=dict)
     nested: dict[str, int] = field(default_factory=dict)
     task: asyncio.Task[Any] | None = None
     thread: asyncio.Task[Any] | None = None

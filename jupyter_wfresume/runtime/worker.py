@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from ..engine import (
@@ -80,11 +81,11 @@ class Workers:
 
             async def call() -> list[StepWorkerOutput]:
                 return await function(
-                    state=state,
+                    state=_given_state(flight, state),
                     step_name=step_name,
-                    event=event,
+                    event=flight.replaced.get(id(event), event),
                     workflow=workflow,
-                    bound_events=bound_events,
+                    bound_events=_given_events(flight, bound_events),
                     retry=retry,
                 )
 
@@ -192,3 +193,17 @@ async def _contained(
         return await call()
     except (KeyboardInterrupt, SystemExit) as ended:
         return ended
+
+
+def _given_events(flight: Flight, events: dict[str, Event] | None) -> dict[str, Event] | None:
+    if events is None or not flight.replaced:
+        return events
+    return {name: flight.replaced.get(id(event), event) for name, event in events.items()}
+
+
+def _given_state(flight: Flight, state: StepWorkerState) -> StepWorkerState:
+    payload = state.collection_release_payload
+    if payload is None or not flight.replaced:
+        return state
+    events = [flight.replaced.get(id(event), event) for event in payload.events]
+    return replace(state, collection_release_payload=replace(payload, events=events))

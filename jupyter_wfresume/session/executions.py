@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..codec import Blobs, decode
+from ..engine import Workflow
 from ..errors import UsageError
 from ..journal import FindClass, Record
 from ..projection import Row, executions, node_at
 from ..records import ExecutionStatus
+from ..replay import Edit
+
+Replayer = Callable[[str, int, "Edit | None", bool, "Workflow | None"], Any]
+"""Replays ``STEP[N]`` with an edit, or goes on from it."""
 
 
 class Unkept:
@@ -34,9 +40,13 @@ class Execution:
         records: the run's records.
         blobs: where large values are.
         find_class: asked first for each class.
+        replayer: replays it, or goes on from it.
     """
 
-    def __init__(self, row: Row, records: list[Record], blobs: Blobs, find_class: FindClass) -> None:
+    def __init__(
+        self, row: Row, records: list[Record], blobs: Blobs, find_class: FindClass, replayer: Replayer
+    ) -> None:
+        self._replayer = replayer
         self._row = row
         self._records = records
         self._blobs = blobs
@@ -114,6 +124,26 @@ class Execution:
             return f"{name}: {text}"
         return None if node is None else self._value(node)
 
+    def replay(
+        self, edit: Edit | None = None, *, continue_: bool = False, workflow: Workflow | None = None
+    ) -> Any:
+        """Execute it again, alone, with today's code; or go on from it in a new run.
+
+        Args:
+            edit: what to change of its input: a function of the event (of the list,
+                for a fan-in) that changes it or returns another, fields, or an event.
+            continue_: make a new run that reuses all that the edit does not reach.
+            workflow: an instance of the workflow; None looks for one.
+
+        Returns:
+            What came of it beside what is on record; or the new run's result.
+
+        Raises:
+            UsageError: the edit does not fit, or its input was not kept.
+            MissingClassError: a class is not defined here.
+        """
+        return self._replayer(self.step, self.index, edit, continue_, workflow)
+
     def _value(self, node: Any) -> Any:
         if isinstance(node, dict) and "lost" in node:
             return Unkept(node["lost"])
@@ -124,9 +154,11 @@ class Execution:
         return f"<{self.step}[{self.index}] {self.status}, {seconds:.1f} s>"
 
 
-def executions_of(records: list[Record], blobs: Blobs, find_class: FindClass) -> list[Execution]:
+def executions_of(
+    records: list[Record], blobs: Blobs, find_class: FindClass, replayer: Replayer
+) -> list[Execution]:
     """The executions of a run that left a record."""
-    return [Execution(row, records, blobs, find_class) for row in executions(records)]
+    return [Execution(row, records, blobs, find_class, replayer) for row in executions(records)]
 
 
 def execution_of(found: list[Execution], step: str, index: int) -> Execution:

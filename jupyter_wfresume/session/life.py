@@ -290,8 +290,11 @@ class Life:
         self._ending_sentence = sentence or self._ending_sentence
         self.drive.flights.gate.clear()
         await self._quiet()
-        if self.drive.inner is not None and not self.drive.over:
-            self.drive.inner.abort()
+        inner = self.drive.inner
+        # One that has ended must not be aborted: that would take the queues
+        # away from the next life of the same run.
+        if inner is not None and inner.is_running and not self.drive.over:
+            inner.abort()
 
     async def _quiet(self) -> None:
         flights = self.drive.flights

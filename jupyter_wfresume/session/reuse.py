@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from ..codec import digest
 from ..engine import EmissionKey, StepWorkerOutput, TickAddEvent
 from ..journal import Proof, TickReader, apply_ops
 from ..runtime import CURRENT, Drive, Flight
+from .fork import Fork
 from .match import Matcher
 
 
@@ -34,10 +36,13 @@ class Reuse:
     Args:
         matcher: finds recorded executions.
         reader: makes values of their nodes.
+        fork: the execution that gets an edited input, where this run is a fork.
     """
 
-    def __init__(self, matcher: Matcher, reader: TickReader) -> None:
+    def __init__(self, matcher: Matcher, reader: TickReader, fork: Fork | None = None) -> None:
         self.matcher = matcher
+        self._fork = fork
+        self._forked_at = ""
         self.used = Reused()
         self.drive: Drive
         self._reader = reader
@@ -49,6 +54,8 @@ class Reuse:
         Args:
             flight: the execution about to run; retries always run.
         """
+        if self._is_forked(flight):
+            return None
         proof = None if flight.attempt else self._find(flight)
         if proof is None:
             return None
@@ -58,6 +65,26 @@ class Reuse:
         self.used.seconds += proof.seconds
         flight.source = (proof.run_id, proof.number, proof.seconds, proof.code)
         return await self._repeat(flight, proof)
+
+    def _is_forked(self, flight: Flight) -> bool:
+        """Give the edited input to the execution that the fork is about, in each of its attempts."""
+        fork = self._fork
+        if fork is None or flight.step != fork.step:
+            return False
+        if self._forked_at and flight.work_item_id != self._forked_at:
+            return False
+        digests = [digest(event, opaque=True) for event in flight.inputs]
+        if tuple(sorted(digests)) != fork.inputs:
+            return False
+        self._forked_at = flight.work_item_id
+        left = list(zip(fork.digests, fork.edit, strict=True))
+        for place, known in enumerate(digests):
+            at = next(i for i, (one, _) in enumerate(left) if one == known)
+            edited = left.pop(at)[1]
+            flight.replaced[id(flight.inputs[place])] = edited
+            flight.inputs[place] = edited
+        flight.event = flight.replaced.get(id(flight.event), flight.event)
+        return True
 
     def _find(self, flight: Flight) -> Proof | None:
         found = self.matcher.match(flight.step, flight.inputs, self.drive.content, self._taken)

@@ -8,13 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..engine import StopEvent
+from ..engine import StopEvent, Workflow, run_sync
 from ..errors import DamagedError, UsageError
 from ..journal import Record, StoreBlobs, final, history, load_header
 from ..records import Lease, QuestionView, RunHeader, Status
+from ..replay import Edit, Pair, compare_runs
 from ..store import Store, is_alive
 from . import words
+from .again import fork_of, replay_of
 from .executions import Execution, execution_of, executions_of
+from .supply import Supply
 
 STORE_VARIABLE = "JUPYTER_WFRESUME_STORE"
 DEFAULT_STORE = ".wfresume"
@@ -141,7 +144,7 @@ class Run:
     @property
     def executions(self) -> list[Execution]:
         """The executions that left a record."""
-        return executions_of(self.records, StoreBlobs(self.store), no_class)
+        return executions_of(self.records, StoreBlobs(self.store), no_class, self._replayed)
 
     def execution(self, step: str, index: int) -> Execution:
         """``STEP[N]``.
@@ -150,6 +153,38 @@ class Run:
             UsageError: there is none.
         """
         return execution_of(self.executions, step, index)
+
+    def _replayed(
+        self, step: str, index: int, edit: Edit | None, continue_: bool, workflow: Workflow | None
+    ) -> Any:
+        if not continue_:
+            return run_sync(lambda: replay_of(self, step, index, edit, workflow))
+        return run_sync(
+            lambda: fork_of(
+                self,
+                step,
+                index,
+                edit,
+                workflow,
+                on_view=lambda view: None,
+                on_close_view=lambda view: None,
+                tell=lambda line: None,
+                headless=True,
+            )
+        )
+
+    def diff(self, other: Run) -> list[Pair]:
+        """Which executions differ between this run and another, and how.
+
+        Args:
+            other: the run to compare with.
+        """
+        return compare_runs(
+            self.records,
+            Supply.reader(StoreBlobs(self.store), no_class),
+            other.records,
+            Supply.reader(StoreBlobs(other.store), no_class),
+        )
 
     @property
     def questions(self) -> tuple[QuestionView, ...]:

@@ -37,7 +37,9 @@ from . import words
 from .begin import Decided, begin, finder
 from .checks import check_classes
 from .codes import Codes, codes_of, effective, moved_by
+from .fork import Fork
 from .identity import ATTRIBUTES, call_digest
+from .instances import remember
 from .interrupt import Interrupts
 from .life import STOP_GRACE_S, Life
 from .match import Matcher
@@ -64,6 +66,7 @@ class Session:
         notebook: where the cell is, as far as known.
         headless: nobody is there to answer.
         can_stop: a Stop button works while the cell runs.
+        fork: the first run leaves another one here.
     """
 
     def __init__(
@@ -78,7 +81,9 @@ class Session:
         notebook: str = "",
         headless: bool = False,
         can_stop: bool = False,
+        fork: Fork | None = None,
     ) -> None:
+        self.fork = fork
         self.name = name
         self.options = options
         self.cell = cell
@@ -282,7 +287,12 @@ class Session:
         header = self._new_header(workflow, call, engine_run_id, parent, flight)
         known = [h for h in headers_of(self.store.runs(), self.store) if h.name == header.name]
         codes = codes_of(workflow).without(moved_by(known))
-        plan = self._plan(header, codes, known, parent)
+        fork, self.fork = (self.fork, None) if parent is None else (None, self.fork)
+        if fork is not None:
+            header = replace(header, extra={"fork": fork.written(StoreBlobs(self.store))})
+            plan = Plan("new", None, fork.said, reuse=True)
+        else:
+            plan = self._plan(header, codes, known, parent)
         if plan.action != "new" and plan.run is not None:
             header = plan.run
         if self.options.dry_run:
@@ -290,7 +300,8 @@ class Session:
         else:
             lease = self._lease(header, parent)
         try:
-            reuse = self._reuse(workflow, known, codes, plan)
+            reuse = self._reuse(workflow, known, codes, plan, fork)
+            remember(workflow)
             decided = Decided(workflow, ctx, start_event, codes, header, plan, lease, parent, reuse)
             return self._open(decided)
         except BaseException:
@@ -349,7 +360,9 @@ class Session:
         runs = [h for h in known if not h.parent]
         return decide(Call(header.call, codes.digests, self.options.fresh, self.options.stale), runs)
 
-    def _reuse(self, workflow: Workflow, known: list[RunHeader], codes: Codes, plan: Plan) -> Reuse | None:
+    def _reuse(
+        self, workflow: Workflow, known: list[RunHeader], codes: Codes, plan: Plan, fork: Fork | None
+    ) -> Reuse | None:
         if not plan.reuse or not known:
             return None
         blobs = StoreBlobs(self.store)
@@ -359,7 +372,8 @@ class Session:
             evidence.add(header.run_id, history(self.store, header.run_id).records, reader)
         if not evidence.count:
             return None
-        return Reuse(Matcher(evidence, codes.digests, plan.any_code), reader)
+        trusted = "" if fork is None else fork.run_id
+        return Reuse(Matcher(evidence, codes.digests, plan.any_code, trusted), reader, fork)
 
     def _lease(self, header: RunHeader, parent: Life | None) -> Lease:
         if parent is not None:

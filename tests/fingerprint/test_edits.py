@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jupyter_wfresume.engine import own_attributes, steps_of
+from jupyter_wfresume.fingerprint import step_codes
 from tests.fingerprint.cells import codes, notebook, reasons
 
 HELPERS = '''\
@@ -315,6 +317,22 @@ def test_an_attribute_passed_to_the_instance_is_seen(before: dict) -> None:
     space = notebook(HELPERS, FLOW)
     after = codes(space, space.Flow(temperature=0.9))
     assert reasons(before, after) == {"work": ["attribute temperature differs"]}
+
+
+def test_steps_are_named_alike_in_any_company(before: dict) -> None:
+    """A step's code does not depend on which other steps are looked at, or in which order."""
+    space = notebook(HELPERS, FLOW)
+    steps = space.Flow()._get_steps()
+    events = {each.name: [*each.accepts, *each.returns] for each in steps_of(space.Flow())}
+    for names in (["work"], ["join", "work"], ["work", "join", "split"]):
+        found = step_codes(
+            {name: steps[name] for name in names},
+            owner=space.Flow,
+            instance_attributes=own_attributes(space.Flow()),
+            resources={"work": [space.get_model]},
+            events=events,
+        )
+        assert {name: found[name] for name in names} == {name: before[name] for name in names}
 
 
 def test_the_order_of_methods_does_not_count(before: dict) -> None:

@@ -1,16 +1,18 @@
 """From a function in memory to its text: only where the text is proven to be the function's."""
 
 from __future__ import annotations
+import __future__
 
 import importlib
 import linecache
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from jupyter_wfresume.fingerprint import changes
+from jupyter_wfresume.fingerprint import changes, sources
 from tests.fingerprint.cells import IMPORTS, codes, flow, notebook, one, reasons
 
 LAMBDAS = "pair = (lambda a: a + 1, lambda a: a + 2, lambda a: (lambda b: b)(a)); first, second, third = pair"
@@ -75,6 +77,14 @@ def test_a_librarys_function_under_another_name() -> None:
         assert changes(before.parts, one(cell.replace(old, new), body).parts) == [said]
 
 
+def test_a_long_chain_of_helpers() -> None:
+    """Helpers may call each other in a chain longer than the stack."""
+    cell = "\n".join(f"def h{n}(x): return h{n + 1}(x)" for n in range(1500)) + "\ndef h1500(x): return {}"
+    body = flow("return StopEvent(result=h0(1))")
+    before, after = one(cell.format(1), body), one(cell.format(2), body)
+    assert changes(before.parts, after.parts) == ["helper h1500() differs"]
+
+
 def test_a_cycle_ends() -> None:
     """Functions that call each other, and classes that name themselves, are each read once."""
     cell = """
@@ -87,6 +97,19 @@ class Tree:
     before = one(cell, body)
     assert {"helper even()", "helper odd()", "class Tree"} <= before.parts.keys()
     assert changes(before.parts, one(cell.replace("n != 0", "n > 0"), body).parts) == ["helper odd() differs"]
+
+
+def test_a_cell_below_a_future_import() -> None:
+    """IPython compiles a cell with the ``__future__`` imports of earlier cells; its source is found all the same."""
+    cell = "def clean(x: Missing) -> Missing:\n    def inner(y: Missing): return y\n    return inner(x)\n"
+    linecache.cache["<later cell>"] = (len(cell), None, cell.splitlines(keepends=True), "<later cell>")
+    space: dict[str, Any] = {}
+    exec(
+        compile(cell, "<later cell>", "exec", __future__.annotations.compiler_flag, dont_inherit=True), space
+    )
+    found = sources.Sources().find(space["clean"].__code__, space)
+    assert found is not None
+    assert found.read.chains == []
 
 
 def test_without_source_the_code_object_counts() -> None:

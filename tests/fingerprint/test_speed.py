@@ -50,6 +50,6 @@ def test_ten_steps_and_thirty_helpers_take_few_milliseconds() -> None:
     assert len(found) == STEPS
     assert len(found["step0"].parts) > HELPERS
     print(f"first {min(first) * 1000:.1f} ms, again {min(again) * 1000:.1f} ms")
-    # Measured 18 ms and 4 ms; the bound leaves room for a slow and busy machine.
+    # Measured 15 ms and 3 ms; the bound leaves room for a slow and busy machine.
     assert min(first) < 0.2
     assert min(again) < 0.05

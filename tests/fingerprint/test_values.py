@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import pydantic
 import pytest
 
 from jupyter_wfresume.fingerprint import changes, is_mutable
-from tests.fingerprint.cells import codes, flow, notebook, one
+from tests.fingerprint.cells import IMPORTS, codes, flow, notebook, one
 
 USE = flow("return StopEvent(result=VALUE)")
 
@@ -139,6 +141,7 @@ class Flow(Workflow):
 def test_an_object_of_the_users_counts_by_class_and_attributes() -> None:
     """An instance of the user's own class is its code and its attributes; what hides in it is said."""
     cell = """
+import asyncio
 import threading
 class Parser:
     def __init__(self, depth):
@@ -197,6 +200,14 @@ VALUE = MockLLM(max_tokens={})
 
 
 SECRETS = {
+    "a model's default": (
+        "from pydantic import BaseModel\nclass Config(BaseModel):\n    api_key: str = {!r}",
+        "return StopEvent(result=Config)",
+    ),
+    "a dataclass's default": (
+        "from dataclasses import dataclass\n@dataclass\nclass Config:\n    password: str = {!r}",
+        "return StopEvent(result=Config)",
+    ),
     "a global": ("API_KEY = {!r}", "return StopEvent(result=API_KEY)"),
     "in a table": ("CONFIG = {{'password': {!r}, 'size': 3}}", "return StopEvent(result=CONFIG)"),
     "a SecretStr": (
@@ -256,6 +267,60 @@ def test_a_random_id_does_not_count() -> None:
     second = one(USE, VALUE="7c1f7f3e-5a53-4c53-9d0a-1d7a4f2f9b22")
     assert first.parts == second.parts
     assert first.opaque == ("VALUE (random id)",)
+
+
+def test_what_comes_with_use_does_not_count() -> None:
+    """A semaphore that was used, and a cached property that was read, are what they were before."""
+    sem = asyncio.Semaphore(2)
+    before = parts_with(sem)
+    asyncio.run(_hold(sem))
+    assert parts_with(sem) == before
+    space = notebook(
+        IMPORTS,
+        """
+import functools
+class Parser:
+    @functools.cached_property
+    def rules(self): return [1]
+VALUE = Parser()
+class Flow(Workflow):
+    @functools.cached_property
+    def table(self): return {1: 2}
+    @step
+    async def work(self, ev: StartEvent) -> StopEvent:
+        return StopEvent(result=(VALUE.rules, self.table))
+""",
+    )
+    instance = space.Flow()
+    first = codes(space, instance)["work"]
+    assert "method table()" in first.parts
+    assert space.VALUE.rules
+    assert instance.table
+    assert codes(space, instance)["work"] == first
+
+
+async def _hold(sem: asyncio.Semaphore) -> None:
+    async def wait() -> None:
+        async with sem:
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(wait() for _ in range(5)))
+
+
+def test_an_object_that_raises_when_looked_at() -> None:
+    """A lazy object that is not ready counts by its type; nothing fails."""
+
+    class Lazy:
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError("not now")
+
+    class Odd:
+        @property
+        def __dict__(self) -> Any:
+            raise RuntimeError("not now")
+
+    for value in (Lazy(), [Lazy()], Odd(), MagicMock()):
+        assert parts_with(value)
 
 
 def test_a_value_that_contains_itself() -> None:

@@ -105,6 +105,7 @@ CASES = [
         ("", "changed", "1 of 3 cells differ: [2]: 3.0 → 6.0 (+3, +100 %)"),
     ),
     (pd.Series([1, 2], index=["a", "b"]), pd.Series([1, 4], index=["a", "b"]), ("", "changed", None)),
+    (np.array(1.0), np.array(2.0), ("", "changed", "1 of 1 cells differ: 1.0 → 2.0 (+1, +100 %)")),
     (pd.Series([1], name="a"), pd.Series([1], name="b"), (".name", "changed", "'a' → 'b'")),
 ]
 

@@ -11,7 +11,7 @@ import pytest
 from jupyter_wfresume.errors import UsageError
 from jupyter_wfresume.replay import Pair, choose, compare_runs
 from jupyter_wfresume.store import Store
-from tests.replay.flows import TONE, Fan, Recorded
+from tests.replay.flows import TONE, Fan, Recorded, Unkept
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +87,10 @@ async def test_two_runs_alike_do_not_differ(tmp_path: Path) -> None:
     one = await Recorded(tmp_path / "one", Fan(timeout=None)).run(lambda w: w.run(n=4))
     two = await Recorded(tmp_path / "two", Fan(timeout=None)).run(lambda w: w.run(n=4))
     assert await compared(one, two) == []
+    empty = await Recorded(tmp_path / "empty", Fan(timeout=None)).run(lambda w: w.run(n=0))
+    assert await compared(empty, empty) == []
+    unkept = await Recorded(tmp_path / "unkept", Unkept(timeout=None)).run(lambda w: w.run())
+    assert await compared(unkept, unkept) == []
 
 
 async def test_runs_of_changed_code_and_input_differ_where_they_do(tmp_path: Path) -> None:

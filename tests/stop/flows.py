@@ -14,7 +14,7 @@ from workflows import Workflow, step
 from workflows.events import Event, StartEvent, StopEvent
 from workflows.retry_policy import retry_policy, stop_after_attempt, wait_fixed
 
-from tests.counting import bump
+from tests.counting import bump, counts
 
 LOG = "log"
 GO = "go"
@@ -43,6 +43,12 @@ async def held(label: str) -> None:
         bump(LOG, f"{label} cancelled")
         raise
     bump(LOG, f"{label} ends")
+
+
+async def reached(line: str) -> None:
+    """Wait until a line is in the log."""
+    while line not in counts(LOG):
+        await asyncio.sleep(0.01)
 
 
 def held_in_thread(label: str) -> None:
@@ -152,6 +158,27 @@ class Outer(Three):
         result = await Inner(timeout=None).run()
         bump(LOG, f"outer got {result}")
         return Done(n=2)
+
+
+class Held(Three):
+    """A held step between two others."""
+
+    @step
+    async def second(self, ev: Item) -> Done:
+        await held("second")
+        return Done(n=2)
+
+
+class Fails(Workflow):
+    """Fails as a file says, once the other run's second step has begun."""
+
+    @step
+    async def only(self, ev: StartEvent) -> StopEvent:
+        await reached("second begins")
+        bump(LOG, "only")
+        if os.path.exists("fail"):
+            raise ValueError("bad")
+        return StopEvent(result="only")
 
 
 class Retries(Three):

@@ -1,0 +1,130 @@
+"""Replay a recorded execution, and fork a run at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..codec import digest
+from ..engine import Context, StartEvent, Workflow, default_state
+from ..errors import UsageError
+from ..journal import Record, StoreBlobs, TickReader, inputs_of
+from ..records import Options, RunView
+from ..replay import Edit, Replayed, edited_input, recorded_input, replay
+from .begin import finder
+from .fork import Fork
+from .instances import instance_of
+from .supply import Supply
+
+if TYPE_CHECKING:
+    from .runs import Run
+
+
+async def replay_of(
+    run: Run, step: str, index: int, edit: Edit | None, workflow: Workflow | None
+) -> Replayed:
+    """Execute ``STEP[N]`` of a run again, alone; nothing is written.
+
+    Args:
+        run: the run.
+        step: the step.
+        index: N of ``STEP[N]``.
+        edit: what to change of its input.
+        workflow: an instance; None looks for one.
+
+    Raises:
+        UsageError: there is no such execution, or the edit does not fit.
+        MissingClassError: a class is not defined in this kernel.
+    """
+    flow = instance_of(run.header.workflow, workflow)
+    blobs = StoreBlobs(run.store)
+    return await replay(flow, run.records, step, index, blobs=blobs, find_class=finder(flow), edit=edit)
+
+
+async def fork_of(
+    run: Run,
+    step: str,
+    index: int,
+    edit: Edit | None,
+    workflow: Workflow | None,
+    *,
+    on_view: Callable[[Callable[[], RunView]], None],
+    on_close_view: Callable[[RunView], None],
+    tell: Callable[[str], None],
+    can_stop: bool = False,
+    headless: bool = False,
+    cell: str = "",
+) -> Any:
+    """Go on from an edited execution: a new run that reuses all that the edit does not reach.
+
+    Args:
+        run: the run, which stays as it is.
+        step: the step.
+        index: N of ``STEP[N]``.
+        edit: what to change of its input.
+        workflow: an instance; None looks for one.
+        on_view: given a function that makes the view of the new run, whenever it changed.
+        on_close_view: given its last view.
+        tell: prints one plain line before work starts.
+        can_stop: a Stop button works meanwhile.
+        headless: nobody is there to answer.
+        cell: what is recorded as the new run's cell.
+
+    Returns:
+        The new run's result.
+
+    Raises:
+        UsageError: there is no such execution, or the edit does not fit.
+        RunEnded: the new run ended without a result.
+    """
+    from .session import Session
+
+    flow = instance_of(run.header.workflow, workflow)
+    if run.header.parent:
+        raise UsageError(f"run {run.id[:8]} was run by a step of run {run.header.parent[:8]}: fork that one")
+    reader = Supply.reader(StoreBlobs(run.store), finder(flow))
+    records = run.records
+    fork = _fork(run, flow, records, reader, step, index, edit)
+    start = reader.value(records[0]["start"]) if records[0].get("start") else None
+    if not isinstance(start, StartEvent):
+        raise UsageError(f"run {run.id[:8]} cannot be forked: its start event is not on record")
+    snapshot = records[0].get("snap")
+    ctx: Context[Any] = Context(flow) if snapshot is None else Context.from_dict(flow, reader.value(snapshot))
+    session = Session(
+        run.name,
+        Options(store=str(run.store.path)),
+        on_view=on_view,
+        on_close_view=on_close_view,
+        tell=tell,
+        cell=cell,
+        headless=headless,
+        can_stop=can_stop,
+        fork=fork,
+    )
+    with session:
+        return await flow.run(ctx=ctx, start_event=start)
+
+
+def _fork(
+    run: Run,
+    flow: Workflow,
+    records: list[Record],
+    reader: TickReader,
+    step: str,
+    index: int,
+    edit: Edit | None,
+) -> Fork:
+    inputs = recorded_input(records, step, index, reader)
+    key = inputs_of(inputs)
+    if key is None:
+        raise UsageError(
+            f"the input of {step}[{index}] cannot be compared, so the run cannot be forked there"
+        )
+    changed = edited_input(flow, records, step, index, reader, edit)
+    if [type(one) for one in changed] != [type(one) for one in inputs]:
+        raise UsageError(
+            f"to go on from {step}[{index}], the edit has to keep its events' classes and number"
+        )
+    model = reader.value(records[0]["state"]) if "state" in records[0] else default_state(flow)
+    digests = [digest(event, opaque=True) for event in inputs]
+    return Fork(run.id, step, index, key, digests, changed, model)
