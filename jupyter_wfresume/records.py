@@ -126,6 +126,23 @@ class ErrorView:
 
 
 @dataclass(frozen=True)
+class FieldView:
+    """One thing that an answer says.
+
+    Args:
+        name: of the field.
+        kind: ``text``, ``int``, ``float``, ``bool``, ``choice`` or ``json``.
+        choices: what may be said, where that is fixed.
+        required: it has no default.
+    """
+
+    name: str
+    kind: str = "text"
+    choices: tuple[str, ...] = ()
+    required: bool = True
+
+
+@dataclass(frozen=True)
 class QuestionView:
     """A question that waits for a person.
 
@@ -134,12 +151,18 @@ class QuestionView:
         text: what is asked.
         step: the step that asks, or empty where nothing links them.
         asked_at: seconds since the epoch.
+        key: names the question for its answer.
+        fields: what an answer says.
+        run_id: the run that asks, where it is one that a step runs; else empty.
     """
 
     index: int
     text: str
     step: str = ""
     asked_at: float = 0.0
+    key: str = ""
+    fields: tuple[FieldView, ...] = ()
+    run_id: str = ""
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,19 @@
 from .api import FORMAT, decode, digest, encode, forget, references
 from .blobs import Blobs, MemoryBlobs, content_digest
 from .core import Node
+from .outline import Outline, outline
 
 __all__ = [
     "FORMAT",
     "Blobs",
     "MemoryBlobs",
     "Node",
+    "Outline",
     "content_digest",
     "decode",
     "digest",
     "encode",
     "forget",
+    "outline",
     "references",
 ]

@@ -63,6 +63,17 @@ from workflows.runtime.types.ticks import (
 from workflows.workflow import Workflow
 
 from .alone import Alone, run_alone, run_sync
+from .answers import (
+    AnswerField,
+    answer_event,
+    answer_fields,
+    keyed,
+    mark,
+    own_requirements,
+    response_class,
+    unmark,
+    waiter_key,
+)
 from .attach import (
     AttachedHandler,
     AttachedInternal,
@@ -110,6 +121,7 @@ __all__ = [
     "AddCollectedEvent",
     "AddWaiter",
     "Alone",
+    "AnswerField",
     "AttachedHandler",
     "AttachedInternal",
     "BrokerState",
@@ -169,6 +181,8 @@ __all__ = [
     "WorkflowTick",
     "WorkflowTimeoutError",
     "all_tasks",
+    "answer_event",
+    "answer_fields",
     "basic_runtime_of",
     "check_engine",
     "decide_retry_delay",
@@ -183,14 +197,18 @@ __all__ = [
     "inputs_of_execution",
     "is_busy",
     "is_final",
+    "keyed",
     "live",
+    "mark",
     "offer_runs_to",
     "open_waiters",
     "own_attributes",
+    "own_requirements",
     "pick_highest_priority",
     "plain",
     "recognize_waiters",
     "resolves_a_waiter",
+    "response_class",
     "run_alone",
     "run_step",
     "run_sync",
@@ -204,5 +222,7 @@ __all__ = [
     "step_sources",
     "steps_of",
     "store_model",
+    "unmark",
+    "waiter_key",
     "workers_of",
 ]

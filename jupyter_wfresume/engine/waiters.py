@@ -13,6 +13,7 @@ from typing import Any
 from workflows.context.internal_context import InternalContext
 from workflows.runtime.types.results import DeleteWaiter, StepWorkerContext
 
+from .answers import own_requirements
 from .attach import ALONE, AttachedInternal
 
 _plain_wait = InternalContext.wait_for_event
@@ -42,7 +43,7 @@ def _earlier(
     for waiter in known:
         same = (
             waiter.waiting_for_event is event_type
-            and waiter.requirements == requirements
+            and own_requirements(waiter.requirements) == requirements
             and waiter.work_item_id == context.state.work_item_id
         )
         if same and waiter.waiter_id not in taken:

@@ -27,7 +27,7 @@ def same_code(one: CodeType, other: CodeType) -> bool:
 def _same_constant(one: Any, other: Any) -> bool:
     if isinstance(one, CodeType) and isinstance(other, CodeType):
         return same_code(one, other)
-    return type(one) is type(other) and repr(one) == repr(other)
+    return type(one) is type(other) and _constant_text(one) == _constant_text(other)
 
 
 def code_text(code: CodeType) -> str:

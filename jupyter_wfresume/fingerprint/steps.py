@@ -13,7 +13,7 @@ from .values import digest_of
 from .walk import Walk
 
 ITSELF = "the step itself"
-_MUTABLE = re.compile(r"(global|closure|default|class attribute) \S+ \(\S+\)( \d+)?")
+_MUTABLE = re.compile(r"attribute \S+|(global|closure|default|class attribute) \S+ \(\S+\)( \d+)?")
 _PACKAGE = re.compile(r"package (\S+)(?: (.*))?")
 _OPAQUE = re.compile(r"opaque: (.*) \((.*)\)")
 
@@ -94,6 +94,8 @@ def _roots(
 
 def is_mutable(part: str) -> bool:
     """Whether a part is a value that a run itself may have changed, such as ``global CACHE (list)``.
+
+    The instance's attributes are among them, whatever their type: a step may assign ``self.count``.
 
     Args:
         part: a key of `StepCode.parts`.

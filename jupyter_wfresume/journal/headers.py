@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from ..errors import DamagedError
-from ..records import ErrorView, QuestionView, RunHeader, StepView
+from ..records import ErrorView, FieldView, QuestionView, RunHeader, StepView
 
 
 def dump(header: RunHeader) -> bytes:
@@ -29,9 +29,14 @@ def load(data: bytes) -> RunHeader:
         values["extra"] = extra
         values["notes"] = tuple(raw.get("notes", ()))
         values["steps"] = tuple(StepView(**step) for step in raw.get("steps", ()))
-        values["questions"] = tuple(QuestionView(**one) for one in raw.get("questions", ()))
+        values["questions"] = tuple(_question(one) for one in raw.get("questions", ()))
         error = raw.get("error")
         values["error"] = None if error is None else ErrorView(**error)
         return RunHeader(**values)
     except (ValueError, TypeError, AttributeError) as error:
         raise DamagedError(f"a run's header cannot be read: {error}") from error
+
+
+def _question(raw: dict[str, Any]) -> QuestionView:
+    fields = tuple(FieldView(**{**one, "choices": tuple(one["choices"])}) for one in raw.get("fields", ()))
+    return QuestionView(**{**raw, "fields": fields})

@@ -25,23 +25,29 @@ class Question:
         step: the step.
         waiter_id: the waiter that takes the answer, or empty: a question event
             that a step returned carries no link to its answer.
-        event: the question.
+        event: the question, or None where a step waits without asking.
         at: when it was asked, seconds since the epoch.
+        waits_for: the class of the event that answers it, where nothing was asked.
     """
 
     step: str
     waiter_id: str
-    event: Event
+    event: Event | None
     at: float
+    waits_for: str = ""
 
     @property
     def text(self) -> str:
         """The question's own words, or its fields."""
+        if self.event is None:
+            return f"waits for {self.waits_for}"
         for name in ("prefix", "msg", "message", "question", "prompt", "text"):
             said = self.event.get(name) or getattr(self.event, name, None)
             if isinstance(said, str) and said:
                 return said
         fields = {**self.event.__dict__, **dict(self.event.items())}
+        if len(fields) == 1:
+            return str(next(iter(fields.values())))
         return ", ".join(f"{key}: {value}" for key, value in fields.items()) or type(self.event).__name__
 
 
@@ -78,5 +84,12 @@ class Questions:
 
     def open(self, state: LiveBrokerState) -> list[Question]:
         """What is still to be answered, in the order it was asked."""
-        waiting = {(str(step_id), waiter.waiter_id) for step_id, waiter in open_waiters(state)}
-        return [q for q in self._asked if not q.waiter_id or (q.step, q.waiter_id) in waiting]
+        waiting = {(str(step_id), waiter.waiter_id): waiter for step_id, waiter in open_waiters(state)}
+        asked = [q for q in self._asked if not q.waiter_id or (q.step, q.waiter_id) in waiting]
+        known = {(q.step, q.waiter_id) for q in asked}
+        silent = [
+            Question(step, waiter_id, None, 0.0, waiter.waiting_for_event.__name__)
+            for (step, waiter_id), waiter in waiting.items()
+            if (step, waiter_id) not in known
+        ]
+        return [*asked, *silent]

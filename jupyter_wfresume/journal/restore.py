@@ -19,9 +19,11 @@ from ..engine import (
     executions,
     find_execution,
     input_events,
+    mark,
     open_waiters,
     set_workers,
     state_from_snapshot,
+    unmark,
     workers_of,
 )
 from ..errors import CannotKeepError, DamagedError, JournalError
@@ -69,6 +71,7 @@ class Restored:
         overlaps: state paths that finished executions share with unfinished ones.
         last_stamp: the last record's time, seconds since the epoch.
         started: whether the start event was delivered.
+        answers: slots of the answers that were delivered.
         stop: where the run's stop event was written, for one that has it.
     """
 
@@ -87,6 +90,7 @@ class Restored:
     overlaps: list[str] = field(default_factory=list)
     last_stamp: float = 0.0
     started: bool = False
+    answers: set[str] = field(default_factory=set)
     stop: Ref | None = None
 
 
@@ -223,7 +227,12 @@ class _Restorer:
                 self._forget(tick.emission.invocation_id, tick.emission.index)
         if record.get("o") == "body":
             self.out.body_sends.append(event)
+        if record.get("to"):
+            mark(event, record["to"])
         self.fold.apply(tick, record["q"], record["t"])
+        unmark(event)
+        if "an" in record:
+            self.out.answers.add(record["an"])
         self.out.questions.event(event, self.fold.holder.state)
 
     def _keep_refs(self, number: int, events: list[Event], first: int = 0, sends: bool = False) -> None:
@@ -265,6 +274,7 @@ class _Restorer:
         self._note_waits(record, tick)
         self.out.questions.result(tick, record["t"])
         self.fold.apply(tick, record["q"], record["t"])
+        self._ask_again(record)
         self.out.carried.pop(execution.work_item_id or "", None)
         if record.get("st"):
             self._patch(record["st"])
@@ -277,6 +287,14 @@ class _Restorer:
         if stop is not None:
             self.out.stop = [number, stop]
         self._sent.pop(record["v"], None)
+
+    def _ask_again(self, record: Record) -> None:
+        """Let the engine ask a step for the requirements of its waiter, where they were not kept."""
+        for item in record["r"]:
+            if item[0] == "w" and item[3] is None:
+                for step_id, waiter in open_waiters(self.fold.holder.state):
+                    if str(step_id) == record["s"] and waiter.waiter_id == item[1]:
+                        waiter.requirements, waiter.has_requirements = {}, True
 
     def _check_inputs(self, record: Record, execution: InProgressState) -> None:
         """A changed workflow may give an id to another execution than the one that had it."""

@@ -36,6 +36,8 @@ from ..engine import (
     TickWakeup,
     UnreconstructedException,
     WorkflowTick,
+    keyed,
+    own_requirements,
 )
 from ..errors import CannotKeepError, DamagedError, MissingClassError
 
@@ -128,7 +130,7 @@ class TickWriter:
     def _waiter(self, item: AddWaiter[Event], unkept: list[Unkept]) -> list[Any]:
         asked = None if item.waiter_event is None else self.event(item.waiter_event, "question", unkept)
         try:
-            requirements: Any = encode(item.requirements, self._blobs, self._find_class)
+            requirements: Any = encode(own_requirements(item.requirements), self._blobs, self._find_class)
         except CannotKeepError as error:
             unkept.append(Unkept("requirements", error))
             requirements = None
@@ -244,13 +246,13 @@ class TickReader:
             worker_id=record["w"],
             invocation_namespace=(),
             event=event,
-            result=[self._one(item, event) for item in record["r"]],
+            result=[self._one(item, event, record["s"]) for item in record["r"]],
             stamped_at=record["t"],
             invocation_id=record["v"],
             sends=sends,
         )
 
-    def _one(self, item: list[Any], event: Event) -> StepFunctionResult:
+    def _one(self, item: list[Any], event: Event, step: str) -> StepFunctionResult:
         kind = item[0]
         if kind == "r":
             result = None if item[1] is None else self.event(item[1])
@@ -269,12 +271,12 @@ class TickReader:
         if kind == "d":
             return DeleteCollectedEvent(event_id=item[1])
         if kind == "w":
-            return self._waiter(item)
+            return self._waiter(item, step)
         if kind == "e":
             return DeleteWaiter(waiter_id=item[1])
         raise DamagedError(f"a record holds an unknown result '{kind}'")
 
-    def _waiter(self, item: list[Any]) -> AddWaiter[Event]:
+    def _waiter(self, item: list[Any], step: str) -> AddWaiter[Event]:
         _, waiter_id, asked, requirements, timeout, (module, qualname) = item
         cls = self.class_of(module, qualname)
         if not issubclass(cls, Event):
@@ -286,7 +288,7 @@ class TickReader:
             timeout=timeout,
             event_type=cls,
         )
-        return waiter
+        return keyed(waiter, step)
 
     def tick(self, record: Record) -> WorkflowTick | None:
         """The tick of any other record; None for one that leaves the state as it is."""

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from .asking import Asked
 from .drive import Beginning, Drive
 from .flights import CURRENT, Flight, Flights, StepInterrupt, apart
 from .hooks import Hooks
 from .worker import Workers
 
-__all__ = ["CURRENT", "Beginning", "Drive", "Flight", "Flights", "Hooks", "StepInterrupt", "Workers", "apart"]
+__all__ = [
+    "CURRENT",
+    "Asked",
+    "Beginning",
+    "Drive",
+    "Flight",
+    "Flights",
+    "Hooks",
+    "StepInterrupt",
+    "Workers",
+    "apart",
+]

@@ -37,10 +37,12 @@ from ..engine import (
     plain,
     seed,
     steps_of,
+    unmark,
     workers_of,
 )
 from ..errors import CannotKeepError
 from ..journal import Journal, Questions, Record, Restored
+from .asking import Asking
 from .flights import Flight, Flights, T, apart
 from .hooks import Clock, Hooks
 from .mailbox import Mailbox
@@ -113,7 +115,7 @@ class Drive:
         self._yielded = 0.0
         self._deliveries: set[asyncio.Task[Any]] = set()
         self.was_awaited = False
-        self._begun = False
+        self.has_begun = False
         self.over = False
         self.stop_ref: list[int] | None = None
         self.failure: tuple[Flight, Any] | None = None
@@ -133,6 +135,13 @@ class Drive:
             journal.store_blobs,
             self._carried,
             [] if restored is None else restored.body_sends,
+        )
+        self.asking = Asking(
+            self.questions,
+            self.progress.steps,
+            self._mailbox,
+            self.deliver,
+            set() if restored is None else restored.answers,
         )
         self._timers = Timers(self._clock, self.holder, self.deliver)
         self._tasks = Tasks(
@@ -263,7 +272,7 @@ class Drive:
         if state is None:
             return 0.0
         since = state.last_alive_stamp
-        if not self._begun or self._mailbox.is_idle or since is None:
+        if not self.has_begun or self._mailbox.is_idle or since is None:
             return state.elapsed_alive
         return state.elapsed_alive + max(0.0, now - since)
 
@@ -281,7 +290,7 @@ class Drive:
             self._on_event(tick)
         elif not self._ends_the_run(tick) and not isinstance(tick, TickIdleCheck):
             self.recorder.other(tick, self.state.journal_seq - 1, self._clock.now, {})
-            if isinstance(tick, TickSessionStart) and not self._begun:
+            if isinstance(tick, TickSessionStart) and not self.has_begun:
                 await self._session_started()
         self._hooks.changed()
         loop = asyncio.get_running_loop()
@@ -296,7 +305,7 @@ class Drive:
         return self.over
 
     async def _session_started(self) -> None:
-        self._begun = True
+        self.has_begun = True
         self.restore_budget()
         restored = self._beginning.restored
         if restored is None:
@@ -304,7 +313,8 @@ class Drive:
         assert self.internal is not None
         for question in self.questions.open(self.state):
             # A body that answers what it reads from the stream has to read it in this life too.
-            await self.internal.publish(question.event)
+            if question.event is not None:
+                await self.internal.publish(question.event)
         self._timers.arm(restored)
 
     def deliver(self, tick: WorkflowTick) -> None:
@@ -325,7 +335,11 @@ class Drive:
             # it); folded, it would end the next life too.
             self.over = True
             return
-        self.recorder.other(tick, self.state.journal_seq - 1, self._clock.now, self._mailbox.about(tick))
+        unmark(tick.event)
+        about = self._mailbox.about(tick)
+        self.recorder.other(tick, self.state.journal_seq - 1, self._clock.now, about)
+        if "an" in about:
+            self.asking.delivered(about["an"])
         self.questions.event(tick.event, self.state)
 
     def _on_result(self, tick: TickStepResult) -> None:

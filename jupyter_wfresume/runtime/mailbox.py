@@ -65,6 +65,7 @@ class Mailbox:
         self._external: set[EmissionKey] = set()
         self._backlog: deque[WorkflowTick] = deque()
         self._origin: dict[int, str] = {}
+        self._answers: dict[int, tuple[str, str]] = {}
         self._different: set[EmissionKey] = set()
         self._body_sends = 0
         self._internal_published = 0
@@ -118,9 +119,22 @@ class Mailbox:
             return True
         return False
 
+    def expect(self, event: Event, slot: str, key: str) -> None:
+        """An answer is about to come in.
+
+        Args:
+            event: the answer.
+            slot: where it was written down.
+            key: names what it answers.
+        """
+        self._answers[id(event)] = (slot, key)
+
     def about(self, tick: TickAddEvent) -> Record:
         """What a record says of an event from outside beside the event itself."""
         more: Record = {}
+        if id(tick.event) in self._answers:
+            slot, key = self._answers.pop(id(tick.event))
+            return {"o": "answer", "an": slot, "to": key}
         origin = self._origin.pop(id(tick.event), "start" if isinstance(tick.event, StartEvent) else "")
         if origin:
             more["o"] = origin

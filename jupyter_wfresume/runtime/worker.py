@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..engine import (
+    AddWaiter,
     Event,
     Holder,
     RetryAttempt,
@@ -22,6 +23,7 @@ from ..engine import (
     decide_retry_delay,
     find_execution,
     is_final,
+    keyed,
 )
 from .flights import CURRENT, Flight, Flights
 from .hooks import Hooks
@@ -144,7 +146,10 @@ class Workers:
     async def _hold_back(
         self, flight: Flight, output: list[StepWorkerOutput], retry: RetryAttempt
     ) -> list[StepWorkerOutput]:
-        decided = [self._decide(flight, item, retry) for item in output]
+        decided = [
+            keyed(item, flight.step) if isinstance(item, AddWaiter) else self._decide(flight, item, retry)
+            for item in output
+        ]
         failure = next((item for item in decided if isinstance(item, StepWorkerFailed)), None)
         if failure is None or not is_final(
             self._holder.state, flight.step, failure, dict(retry.recovery_counts)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import traceback
+from collections.abc import Callable
+from typing import Any
 
 from ..records import ErrorView
 from ..runtime import Flight
@@ -26,11 +28,18 @@ def error_view(error: BaseException, flight: Flight | None) -> ErrorView:
     return ErrorView(
         step="" if flight is None else flight.step,
         index=0 if flight is None else flight.index,
-        summary=f"{type(error).__name__}: {error}"[:500],
+        summary=f"{type(error).__name__}: {_text(str, error)}"[:500],
         where=where,
-        input="" if flight is None else repr(flight.event)[:2000],
+        input="" if flight is None else _text(repr, flight.event)[:2000],
         traceback="".join(traceback.format_list(lines))[:8000],
     )
+
+
+def _text(make: Callable[[Any], str], value: Any) -> str:
+    try:
+        return make(value)
+    except Exception as error:  # noqa: BLE001  # the user's own text of a value may raise anything
+        return f"<{type(value).__name__}, whose {make.__name__}() raises {type(error).__name__}>"
 
 
 def _place(filename: str) -> str:

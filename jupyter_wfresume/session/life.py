@@ -20,9 +20,11 @@ from ..engine import (
 )
 from ..errors import CannotKeepError, RunEnded, WfresumeError
 from ..journal import dump_header
-from ..records import ErrorView, QuestionView, RunHeader, RunView, Status
+from ..records import ErrorView, RunHeader, RunView, Status
 from ..runtime import Drive, Flight, StepInterrupt, apart
 from . import words
+from .answers import Answers
+from .asked import asked
 from .codes import Codes, codes_of
 from .failures import error_view
 from .identity import ATTRIBUTES
@@ -90,6 +92,7 @@ class Life:
         self._cause = ""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._idle_task: asyncio.Task[None] | None = None
+        self._answers = Answers(self)
         self._still: list[Flight] = []
 
     # -- what is written and shown ----------------------------------------
@@ -144,8 +147,9 @@ class Life:
         drive = self.drive
         state = drive.known_state()
         steps = () if state is None else drive.progress.views(state, drive.standing)
-        asked = [] if state is None else drive.questions.open(state)
-        questions = tuple(QuestionView(i, q.text, q.step, q.at) for i, q in enumerate(asked))
+        children = tuple(child.view() for child in self.children if not child.concluded)
+        own = [] if state is None else drive.asking.open(state)
+        inner = self.header.run_id if self.parent is not None else ""
         notes = list(self.notes)
         if self._still:
             names = words.listed([f.label for f in self._still])
@@ -169,10 +173,10 @@ class Life:
             sentence=self.sentence,
             notes=tuple(notes),
             error=self.error_view,
-            questions=questions,
+            questions=asked(own, inner, children),
             stopping_s=None if self.concluded else left,
             can_stop=self.session.can_stop and not self.concluded,
-            children=tuple(child.view() for child in self.children if not child.concluded),
+            children=children,
         )
 
     # -- waiting and being stuck ------------------------------------------
@@ -203,7 +207,7 @@ class Life:
     async def _wait_out(self, waits: bool) -> None:
         if waits:
             patience = self.session.wait_s
-            if patience is None:
+            if self._answers.deliver() or patience is None:
                 return
             await asyncio.sleep(patience)
         else:
@@ -320,6 +324,7 @@ class Life:
             Exception: the step's own, for a failed run.
         """
         stop: StopEvent | None = None
+        watch = apart(lambda: asyncio.ensure_future(self._answers.watch()))
         try:
             stop = await inner
             status: Status = "done"
@@ -330,14 +335,19 @@ class Life:
         except WorkflowCancelledByUser as error:
             status, self.error = "paused", error
         except WfresumeError as error:
+            watch.cancel()
             return await self._broken(error)
         except Exception as error:  # noqa: BLE001  # the user's own; it is written down and raised again
             status, self.error = "failed", error
+        watch.cancel()
         await self._quiet()
         try:
             self.close(status)
         except WfresumeError as error:
             return await self._broken(error)
+        except BaseException:
+            self._leave()  # else the cell would wait for this run without end
+            raise
         if status == "done":
             assert stop is not None
             return stop

@@ -16,6 +16,7 @@ from ..replay import Edit, Pair, compare_runs
 from ..store import Store, is_alive
 from . import words
 from .again import fork_of, replay_of
+from .answers import give, question_of
 from .executions import Execution, execution_of, executions_of
 from .supply import Supply
 
@@ -190,6 +191,22 @@ class Run:
     def questions(self) -> tuple[QuestionView, ...]:
         """What it waits for."""
         return self.header.questions
+
+    def answer(self, value: Any, question: QuestionView | int | None = None) -> None:
+        """Answer a question; it is on disk when this returns.
+
+        The process that drives the run delivers it, or the next one that resumes it.
+
+        Args:
+            value: the answer: of one field its value, of several a dict, or the event itself.
+            question: one of ``questions``, or its number; None where there is but one.
+
+        Raises:
+            UsageError: the run asks nothing, or it is not clear what is answered.
+        """
+        which = question_of(self.questions, question, self.name)
+        run_id = which.run_id or self.id
+        give(self.store, run_id, which, value)
 
     @property
     def notes(self) -> tuple[str, ...]:

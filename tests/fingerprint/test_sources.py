@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from jupyter_wfresume.fingerprint import changes, sources
+from jupyter_wfresume.fingerprint.bytecode import code_text, same_code
 from tests.fingerprint.cells import IMPORTS, codes, flow, notebook, one, reasons
 
 LAMBDAS = "pair = (lambda a: a + 1, lambda a: a + 2, lambda a: (lambda b: b)(a)); first, second, third = pair"
@@ -100,7 +101,7 @@ class Tree:
 
 
 def test_a_cell_below_a_future_import() -> None:
-    """IPython compiles a cell with the ``__future__`` imports of earlier cells; its source is found all the same."""
+    """IPython compiles a cell with the ``__future__`` imports of earlier cells; its source is found."""
     cell = "def clean(x: Missing) -> Missing:\n    def inner(y: Missing): return y\n    return inner(x)\n"
     linecache.cache["<later cell>"] = (len(cell), None, cell.splitlines(keepends=True), "<later cell>")
     space: dict[str, Any] = {}
@@ -109,7 +110,27 @@ def test_a_cell_below_a_future_import() -> None:
     )
     found = sources.Sources().find(space["clean"].__code__, space)
     assert found is not None
-    assert found.read.chains == []
+    assert ("outer", "Missing") not in found.read.chains
+
+
+def test_the_order_of_a_constant_set_is_no_difference() -> None:
+    """Two compilations of one text may order a constant set differently; they are the same code."""
+
+    def has(x: int) -> bool:
+        return x in {0, 8}
+
+    code = has.__code__
+    orders = [frozenset([0, 8]), frozenset([8, 0])]
+    assert repr(orders[0]) != repr(orders[1])
+    ways = [
+        code.replace(
+            co_consts=tuple(order if isinstance(each, frozenset) else each for each in code.co_consts)
+        )
+        for order in orders
+    ]
+    assert same_code(*ways)
+    assert code_text(ways[0]) == code_text(ways[1])
+    assert not same_code(ways[0], code.replace(co_consts=tuple(reversed(code.co_consts))))
 
 
 def test_without_source_the_code_object_counts() -> None:

@@ -63,7 +63,9 @@ def test_what_can_be_changed_in_place_is_named_so() -> None:
         part = f"global VALUE ({name})"
         assert part in parts_with(value)
         assert is_mutable(part)
+    assert is_mutable("attribute count")  # a step may assign it
     assert not is_mutable("constant VALUE")
+    assert not is_mutable("class attribute size")
     assert not is_mutable("helper clean()")
 
 

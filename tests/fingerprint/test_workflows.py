@@ -163,9 +163,7 @@ def make(prompt="Be brief."):
     assert {said[0] for said in prompted.values()} == {"attribute system_prompt differs"}
 
 
-def test_kinds_of_classes() -> None:
-    """Enums, named tuples, typed dicts, generics, slots: an edit of what they say is seen."""
-    cell = '''
+CLASSES = '''
 import enum
 from typing import Generic, NamedTuple, TypedDict, TypeVar
 from pydantic import BaseModel, Field, PrivateAttr, computed_field, model_validator
@@ -202,28 +200,34 @@ class Outer:
     class Inner:
         n = 21
 '''
+
+CLASS_EDITS = (
+    ("RED = 1", "RED = 2", "Colour"),
+    ("RED = 1", "RED = 1; BLUE = 3", "Colour"),
+    ('"A"', '"Z"', "Colour"),
+    ("x: int = 11", "x: int = 31", "Point"),
+    ("y: int = 0", "z: int = 0", "Point"),
+    ("size: int", "size: float", "Shape"),
+    ("default=12", "default=32", "Box"),
+    ("gt=13", "gt=9", "Box"),
+    ('"B"', '"C"', "Box"),
+    ("default=14", "default=34", "Box"),
+    ("return 15", "return 35", "Box"),
+    ("!= 16", "!= 36", "Box"),
+    ("self.a = 17", "self.a = 37", "Slim"),
+    ("return 18", "return 38", "Slim"),
+    ("*args, 19", "*args, 39", "Meta"),
+    ("n = 21", "n = 41", "Inner"),
+)
+
+
+def test_kinds_of_classes() -> None:
+    """Enums, named tuples, typed dicts, generics, slots: an edit of what they say is seen."""
     body = flow("return StopEvent(result=(Colour.RED, Point(), Shape, Box[int], Slim, Made, Outer))")
-    before = one(cell, body)
+    before = one(CLASSES, body)
     assert before.opaque == ()
-    assert before.parts == one(cell.replace('"""Colours."""', '"""All."""'), body).parts
-    for old, new, name in (
-        ("RED = 1", "RED = 2", "Colour"),
-        ("RED = 1", "RED = 1; BLUE = 3", "Colour"),
-        ('"A"', '"Z"', "Colour"),
-        ("x: int = 11", "x: int = 31", "Point"),
-        ("y: int = 0", "z: int = 0", "Point"),
-        ("size: int", "size: float", "Shape"),
-        ("default=12", "default=32", "Box"),
-        ("gt=13", "gt=9", "Box"),
-        ('"B"', '"C"', "Box"),
-        ("default=14", "default=34", "Box"),
-        ("return 15", "return 35", "Box"),
-        ("!= 16", "!= 36", "Box"),
-        ("self.a = 17", "self.a = 37", "Slim"),
-        ("return 18", "return 38", "Slim"),
-        ("*args, 19", "*args, 39", "Meta"),
-        ("n = 21", "n = 41", "Inner"),
-    ):
-        said = changes(before.parts, one(cell.replace(old, new), body).parts)
+    assert before.parts == one(CLASSES.replace('"""Colours."""', '"""All."""'), body).parts
+    for old, new, name in CLASS_EDITS:
+        said = changes(before.parts, one(CLASSES.replace(old, new), body).parts)
         assert said, (old, new)
         assert any(f"class {name}" in each for each in said), (old, said)

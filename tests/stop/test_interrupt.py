@@ -132,8 +132,8 @@ def test_the_body_is_interrupted_as_in_a_plain_cell(bench: Bench) -> None:
 
 def test_a_body_that_blocks_beside_its_run_is_interrupted(bench: Bench) -> None:
     """The body's own line is shown, and below it how to go on; the run's steps may finish first."""
-    body = "handler = run(Batch, size=2)\nwhile 'work 1 begins' not in open('log').read():\n"
-    body += "    await asyncio.sleep(0.01)\nbump(LOG, 'body')\ntime.sleep(0 if go() else 3600)\nawait handler"
+    body = "handler = run(Batch, size=2)\nawait reached('work 1 begins')\n"
+    body += "bump(LOG, 'body')\ntime.sleep(0 if go() else 3600)\nawait handler"
     pending = bench.start(body, "body")
     bench.kernel.interrupt()
     bench.let_go()

@@ -1,0 +1,151 @@
+"""One answer for one waiter, and what an answer is made of.
+
+The engine lets an event resolve every waiter of its type. Each waiter gets a
+requirement of ours that an event without a name on it meets, so that what the
+body sends keeps the engine's meaning, and an answer with a name on it meets
+only if it is the waiter's own.
+"""
+
+from __future__ import annotations
+
+import types
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal, Union, get_args, get_origin
+
+from workflows.events import Event, HumanResponseEvent
+from workflows.runtime.types.results import AddWaiter
+
+from ..errors import UsageError
+
+KEY = "_wfresume_answers"
+"""Name of the requirement, and of the mark on an answer while it is delivered."""
+
+
+class AnswerKey:
+    """Met by an event without a mark, and by one that is marked for this waiter.
+
+    Args:
+        key: names the waiter.
+    """
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def __eq__(self, other: object) -> bool:
+        return other is None or other == self.key or (isinstance(other, AnswerKey) and other.key == self.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def waiter_key(step: str, waiter_id: str) -> str:
+    """The name of a waiter."""
+    return f"{step}/{waiter_id}"
+
+
+def keyed(waiter: AddWaiter[Event], step: str) -> AddWaiter[Event]:
+    """A waiter with our requirement on it."""
+    wanted = {**waiter.requirements, KEY: AnswerKey(waiter_key(step, waiter.waiter_id))}
+    return waiter.model_copy(update={"requirements": wanted})
+
+
+def own_requirements(requirements: dict[str, Any]) -> dict[str, Any]:
+    """The user's requirements, without ours."""
+    return {name: value for name, value in requirements.items() if name != KEY}
+
+
+def mark(event: Event, key: str) -> None:
+    """Name the waiter that an answer is for, while the answer is on its way."""
+    event._data[KEY] = key
+
+
+def unmark(event: Event) -> str | None:
+    """Take the name off again; None where there is none."""
+    taken = event._data.pop(KEY, None)
+    return taken if isinstance(taken, str) else None
+
+
+@dataclass(frozen=True)
+class AnswerField:
+    """One thing that an answer says.
+
+    Args:
+        name: of the response event's field.
+        kind: how it is asked for.
+        choices: what may be said, where that is fixed.
+        required: it has no default.
+    """
+
+    name: str
+    kind: Literal["text", "int", "float", "bool", "choice", "json"]
+    choices: tuple[str, ...] = ()
+    required: bool = True
+
+
+_KINDS: dict[Any, Literal["text", "int", "float", "bool"]] = {
+    str: "text",
+    int: "int",
+    float: "float",
+    bool: "bool",
+}
+
+
+def answer_fields(cls: type[Event]) -> tuple[AnswerField, ...]:
+    """What an answer of a class says: its declared fields, or ``response``."""
+    found = tuple(
+        _field(name, field.annotation, field.is_required()) for name, field in cls.model_fields.items()
+    )
+    return found or (AnswerField("response", "text"),)
+
+
+def _field(name: str, annotation: Any, required: bool) -> AnswerField:
+    if get_origin(annotation) in (Union, types.UnionType):
+        kinds = [one for one in get_args(annotation) if one is not type(None)]
+        annotation = kinds[0] if len(kinds) == 1 else annotation
+    if get_origin(annotation) is Literal:
+        return AnswerField(name, "choice", tuple(str(one) for one in get_args(annotation)), required)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return AnswerField(name, "choice", tuple(str(one.value) for one in annotation), required)
+    return AnswerField(name, _KINDS.get(annotation, "json"), (), required)
+
+
+def answer_event(cls: type[Event], value: Any, requirements: dict[str, Any]) -> Event:
+    """The event that an answer becomes.
+
+    Args:
+        cls: the class that is waited for.
+        value: such an event, a dict of its fields, or the value of its one field.
+        requirements: what the waiter wants of it; filled in where the answer does not say.
+
+    Raises:
+        UsageError: the value does not fit.
+    """
+    if isinstance(value, cls):
+        return value
+    fields = answer_fields(cls)
+    if not isinstance(value, dict):
+        open_fields = [f for f in fields if f.name not in requirements]
+        wanted = [f for f in open_fields if f.required] or open_fields
+        if len(wanted) != 1:
+            names = ", ".join(f.name for f in fields)
+            raise UsageError(f"an answer of {cls.__name__} has several fields ({names}): give a dict of them")
+        value = {wanted[0].name: value}
+    try:
+        return cls(**{**requirements, **value})
+    except ValueError as error:
+        raise UsageError(f"the answer does not fit {cls.__name__}: {_first(error)}") from error
+
+
+def _first(error: ValueError) -> str:
+    listed = getattr(error, "errors", None)
+    if listed is None:
+        return str(error)
+    one = listed()[0]
+    return f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}"
+
+
+def response_class(accepted: list[type[Event]]) -> type[Event]:
+    """The class that answers a question without a waiter: the one response that a step takes."""
+    responses = [cls for cls in accepted if issubclass(cls, HumanResponseEvent)]
+    return responses[0] if len(responses) == 1 else HumanResponseEvent
