@@ -24,13 +24,17 @@ class Outline:
         name: of its class.
         items: what it holds by position.
         parts: what it holds by name.
+        whole: the name says it all, as for a member of an enumeration.
     """
 
     name: str
     items: list[Any] = field(default_factory=list)
     parts: dict[str, Any] = field(default_factory=dict)
+    whole: bool = False
 
     def __repr__(self) -> str:
+        if self.whole:
+            return self.name
         said = [repr(item) for item in self.items] + [f"{name}={part!r}" for name, part in self.parts.items()]
         return f"{self.name}({', '.join(said)})"
 
@@ -66,7 +70,7 @@ def _outline(node: Node, read: Read, blobs: Blobs) -> Any:
     if "c" not in node:
         return held
     if "n" in node:
-        return Outline(f"{_name(node['c'])}.{node['n']}")
+        return Outline(f"{_name(node['c'])}.{node['n']}", whole=True)
     return Outline(_name(node["c"]), held, _parts(node, read))
 
 

@@ -113,7 +113,17 @@ from .graph import (
     steps_of,
 )
 from .scout import inputs_of_execution, scout
-from .state import DictState, StateModel, StateWatch, TrackedStore, default_state, state_of, store_model
+from .state import (
+    MISSING,
+    DictState,
+    StateModel,
+    StateWatch,
+    TrackedStore,
+    default_state,
+    state_of,
+    store_model,
+    value_at,
+)
 from .version import check_engine, engine_version
 from .waiters import recognize_waiters
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, cast
 
 from pydantic import BaseModel
 from workflows.context.context import Context
-from workflows.context.state_store import DictState, InMemoryStateStore, StateStore, infer_state_type
+from workflows.context.state_store import (
+    DictState,
+    InMemoryStateStore,
+    StateStore,
+    infer_state_type,
+    traverse_path_step,
+)
 from workflows.workflow import Workflow
 
 __all__ = [
+    "MISSING",
     "DictState",
     "StateModel",
     "StateWatch",
@@ -19,10 +26,14 @@ __all__ = [
     "default_state",
     "state_of",
     "store_model",
+    "value_at",
 ]
 
 StateModel = BaseModel
 """What a state is: a pydantic model."""
+
+MISSING: Any = object()
+"""Stands for a value that is not there; a None that was set is another thing."""
 
 
 class StateWatch(Protocol):
@@ -56,9 +67,21 @@ class TrackedStore(InMemoryStateStore[Any]):
         return store_model(self)
 
     async def get(self, path: str, default: Any = ...) -> Any:
-        value = await super().get(path, default)
-        self._watch.read(path)
-        return value
+        try:
+            return await super().get(path, default)
+        finally:
+            # Where nothing stands there, the step has seen that.
+            self._watch.read(path)
+
+    async def snapshot(self, serializer: Any) -> dict[str, Any]:
+        found = await super().snapshot(serializer)
+        self._watch.read(None)
+        return found
+
+    def to_dict(self, serializer: Any) -> dict[str, Any]:
+        found = super().to_dict(serializer)
+        self._watch.read(None)
+        return found
 
     async def get_state(self) -> Any:
         state = await super().get_state()
@@ -95,6 +118,22 @@ def store_model(store: StateStore[Any]) -> BaseModel:
     if record is None:
         return cast(BaseModel, store.state_type())
     return cast(BaseModel, record.data)
+
+
+def value_at(model: BaseModel, names: Sequence[str]) -> Any:
+    """The value at a path, found as the engine finds it; `MISSING` where there is none.
+
+    Args:
+        model: the state.
+        names: the path's parts.
+    """
+    value: Any = model
+    try:
+        for name in names:
+            value = traverse_path_step(value, name)
+    except (KeyError, IndexError, AttributeError):
+        return MISSING
+    return value
 
 
 def default_state(workflow: Workflow) -> BaseModel:

@@ -10,7 +10,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from .graph import Node
-from .values import is_secret_name, wrapped_in
+from .values import holds_secret, wrapped_in
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -124,7 +124,7 @@ def _fill_dataclass(walk: Walk, node: Node, cls: type) -> None:
     for each in vars(cls)["__dataclass_fields__"].values():
         said = [each.name, walk.describe(node, each.name, each.type)]
         said.append(f"{each.init}{each.repr}{each.compare}{each.hash}{getattr(each, 'kw_only', None)}")
-        defaults = () if is_secret_name(each.name) else (each.default, each.default_factory)
+        defaults = () if holds_secret(each.name, each.default) else (each.default, each.default_factory)
         for value in (*defaults, dict(each.metadata)):
             said.append("" if value is dataclasses.MISSING else walk.describe(node, each.name, value))
         node.text.append(f"field {said}")
@@ -149,7 +149,7 @@ def _fill_model(walk: Walk, node: Node, cls: Any) -> None:
         said = [name, walk.describe(node, name, each.annotation)]
         for what in _FIELD_SAYS:
             value = getattr(each, what, None)
-            if is_secret_name(name) and what in ("default", "default_factory", "examples"):
+            if holds_secret(name, value) and what in ("default", "default_factory", "examples"):
                 continue
             if value is not None and type(value).__name__ != _UNDEFINED:
                 said.append(f"{what}={walk.describe(node, name, value)}")
@@ -158,6 +158,6 @@ def _fill_model(walk: Walk, node: Node, cls: Any) -> None:
         said = [
             walk.describe(node, name, value)
             for value in (private.default, private.default_factory)
-            if type(value).__name__ != _UNDEFINED and not is_secret_name(name)
+            if type(value).__name__ != _UNDEFINED and not holds_secret(name, value)
         ]
         node.text.append(f"private {name} {said}")

@@ -14,7 +14,7 @@ from ..codec import digest
 from ..errors import CannotKeepError
 from .graph import Node
 from .owners import ENGINE
-from .values import is_plain, is_random_id, is_secret_name, items_of, peek
+from .values import holds_secret, is_plain, is_random_id, items_of, peek
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -108,7 +108,7 @@ class Describer:
             pairs = [
                 f"{self.text(path, key, depth)}:{self.text(f'{path}{place}', item, depth)}"
                 for (place, item), key in zip(items_of(value), value, strict=True)
-                if not is_secret_name(key)
+                if not holds_secret(key, item)
             ]
             return f"{{{','.join(sorted(pairs))}}}"
         said = [self.text(f"{path}{place}", item, depth) for place, item in items_of(value)]
@@ -123,7 +123,7 @@ class Describer:
         said = [
             f"{name}={self.text(f'{path}.{name}', item, depth)}"
             for name, item in sorted(state.items())
-            if not is_secret_name(name)
+            if not holds_secret(name, item)
         ]
         return f"({','.join(said)})"
 
@@ -141,6 +141,8 @@ class Describer:
                 for name in [slots] if isinstance(slots, str) else slots:
                     if isinstance(vars(base).get(name), types.MemberDescriptorType) and hasattr(value, name):
                         state[name] = getattr(value, name)
+            for name in _engines_own(kind):
+                state.pop(name, None)
             private = state.pop("__pydantic_private__", None)
             cached = [
                 name for name in state if isinstance(getattr(kind, name, None), functools.cached_property)
@@ -155,7 +157,7 @@ class Describer:
         state = {
             name: item
             for name, item in vars(value).items()
-            if name in type(value).__pydantic_fields__ and not is_secret_name(name)
+            if name in type(value).__pydantic_fields__ and not holds_secret(name, item)
         }
         inner = Describer(self._walk, Node("", ""))
         inner._seen = self._seen
@@ -199,6 +201,15 @@ class Describer:
         if (path, kind) not in self._node.opaque:
             self._node.opaque.append((path, kind))
         return "opaque"
+
+
+def _engines_own(kind: type) -> set[str]:
+    """Names of attributes that the engine's classes keep on a workflow: caches, whose order may differ."""
+    engines = [base for base in kind.__mro__ if base.__module__.split(".")[0] == ENGINE]
+    members = [member for base in engines for member in vars(base).values()]
+    return {
+        name for each in members if isinstance(each, types.FunctionType) for name in each.__code__.co_names
+    }
 
 
 def scan(walk: Walk, value: Any) -> list[tuple[str, Node]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .scopes import COMPREHENSIONS, Function, Scope, all_arguments, bound, inside
-from .values import is_secret_literal
+from .values import holds_secret
 
 Chain = tuple[str, ...]
 
@@ -284,7 +284,7 @@ class _Reader:
         self._out.append(f"{text!r})")
 
     def _value(self, name: object, value: ast.expr) -> None:
-        if isinstance(value, ast.Constant) and is_secret_literal(name, value.value):
+        if isinstance(value, ast.Constant) and holds_secret(name, value.value):
             self._out.append("secret,")
         else:
             self.visit(value)

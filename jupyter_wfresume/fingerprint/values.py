@@ -53,23 +53,20 @@ def attribute_digests(attributes: dict[str, Any]) -> dict[str, str]:
     return {
         name: digest(value, opaque=True)
         for name, value in attributes.items()
-        if not _SECRET.search(name) and is_simple(value)
+        if not holds_secret(name, value) and is_simple(value)
     }
 
 
-def is_secret_name(name: Any) -> bool:
-    """Whether what bears this name is taken for a secret."""
-    return isinstance(name, str) and _SECRET.search(name) is not None
+def holds_secret(name: Any, value: Any) -> bool:
+    """Whether what bears this name is a credential.
 
-
-def is_secret_literal(name: Any, value: Any) -> bool:
-    """Whether a literal in code is a credential.
-
-    ``key=`` and ``token=`` are common names of plain arguments, whose edits must be seen: under
-    such a name only what looks like a random string is a secret.
+    ``key`` and ``token`` are common names of plain things (``SORT_KEY``), whose
+    edits must be seen: under such a name only what looks random is a secret.
     """
-    if not isinstance(name, str) or not isinstance(value, (str, bytes)):
+    if not isinstance(name, str):
         return False
+    if not isinstance(value, (str, bytes)):
+        return _SURE_SECRET.search(name) is not None
     if _SURE_SECRET.search(name):
         return True
     text = value if isinstance(value, str) else value.decode("latin-1")
@@ -96,7 +93,7 @@ def is_plain(value: Any, around: tuple[int, ...] = ()) -> bool:
     around = (*around, id(value))
     if kind is dict:
         return all(
-            is_plain(key, around) and not is_secret_name(key) and is_plain(item, around)
+            is_plain(key, around) and not holds_secret(key, item) and is_plain(item, around)
             for key, item in value.items()
         )
     return all(is_plain(item, around) for item in value)

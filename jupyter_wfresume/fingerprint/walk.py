@@ -16,7 +16,7 @@ from .functions import FunctionReader
 from .graph import Edge, Node
 from .members import Members
 from .owners import ENGINE, Origin, Owners
-from .values import is_immutable, is_plain, is_secret_name, peek, unwrapped, wrapped_in
+from .values import holds_secret, is_immutable, is_plain, peek, unwrapped, wrapped_in
 
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType)
 
@@ -211,7 +211,7 @@ class Walk:
 
     def fold(self, node: Node, kind: str, name: str, value: Any, key: Any) -> None:
         """Write a value into a node's own text, or as a part of its own where it can change."""
-        if is_secret_name(name.rpartition(".")[2]):
+        if holds_secret(name.rpartition(".")[2], value):
             return
         if value is None or (is_plain(value) and is_immutable(value)):
             node.text.append(f"{name}={self.describe(node, name, value)}")
@@ -230,7 +230,7 @@ class Walk:
         edges = self.code_edges(name, value)
         if edges is not None:
             return edges
-        if is_secret_name(name.rpartition(".")[2]) or is_secret(value):
+        if holds_secret(name.rpartition(".")[2], value) or is_secret(value):
             return []
         node, fresh = self.node(("value", key), value, kind, name)
         if fresh:

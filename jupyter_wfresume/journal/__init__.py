@@ -29,7 +29,7 @@ from .headers import load as load_header
 from .log import FORMAT, Journal, history
 from .questions import Question, Questions
 from .restore import Restored, overwrite, restore
-from .state import LostValue, StateLog, apply_ops, changed_paths
+from .state import LostValue, StateLog, apply_ops, changed_paths, content_at
 from .ticks import FindClass, Record, TickReader, TickWriter, Unkept
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "Unkept",
     "apply_ops",
     "changed_paths",
+    "content_at",
     "dump_header",
     "final",
     "history",

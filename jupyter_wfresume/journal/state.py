@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..codec import Blobs, encode
+from ..codec import Blobs, digest, encode
 from ..codec.blobs import NoBlobs
-from ..engine import StateModel
+from ..engine import MISSING, StateModel, value_at
 from ..errors import CannotKeepError, DamagedError
 
 Path = tuple[Any, ...]
@@ -293,6 +293,23 @@ def _text_of(value: Any) -> str | int:
         return json.dumps(encode(value, NoBlobs()))
     except CannotKeepError:
         return id(value)
+
+
+def content_at(model: StateModel, path: Path) -> str | None:
+    """Digest of a state at a path that was read, or None where it cannot be compared.
+
+    Args:
+        model: the state.
+        path: as a watch on the state makes it; ``()`` for all.
+    """
+    names = [str(path[0])[2:], *map(str, path[1:])] if path else []
+    value = value_at(model, names)
+    if value is MISSING:
+        return "-"
+    try:
+        return digest(value)
+    except CannotKeepError:
+        return None
 
 
 class LostValue:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .again import Replayed, edited_input, replay, replay_sync
+from .again import Replayed, Replays, edited_input, replay, replay_sync
 from .diff import Difference, as_html, as_text, differences
 from .edits import Edit
 from .outcome import NotKept
+from .pretty import brief, pretty
 from .recorded import recorded_input, recorded_output, state_before
 from .several import Pair, choose, compare_runs
 
@@ -15,12 +16,15 @@ __all__ = [
     "NotKept",
     "Pair",
     "Replayed",
+    "Replays",
+    "brief",
     "as_html",
     "as_text",
     "choose",
     "compare_runs",
     "differences",
     "edited_input",
+    "pretty",
     "recorded_input",
     "recorded_output",
     "replay",

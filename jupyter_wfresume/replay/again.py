@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,13 +18,13 @@ from ..engine import (
 )
 from ..errors import UsageError
 from ..journal import FindClass, Record, TickReader
-from . import recorded
+from . import recorded, shown
 from .edits import Edit, edited
 from .outcome import Outcome, compare, not_compared
 from .words import Difference
 
 
-@dataclass
+@dataclass(repr=False)
 class Replayed:
     """One recorded execution and what came of it when it ran again.
 
@@ -36,6 +37,7 @@ class Replayed:
         new: what it did now.
         differences: between then and now; empty where the outcome is the same.
         notes: where it could not run as it had, each one sentence.
+        edited: its input is not the recorded one as it was.
     """
 
     label: str
@@ -46,11 +48,40 @@ class Replayed:
     new: Alone
     differences: list[Difference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    edited: bool = False
 
     @property
     def new_output(self) -> list[Event]:
         """Events that it returned now, then those that it sent."""
         return [*self.new.results, *self.new.sends]
+
+    def __repr__(self) -> str:
+        return shown.replay_text(self)
+
+    def _repr_html_(self) -> str:
+        return shown.replay_html(self)
+
+
+class Replays(list[Replayed]):
+    """Several replays, which show themselves as a table.
+
+    Args:
+        found: the replays.
+        refused: label and reason of each execution that could not be replayed.
+    """
+
+    def __init__(self, found: Iterable[Replayed] = (), refused: Iterable[tuple[str, str]] = ()) -> None:
+        super().__init__(found)
+        self.refused = list(refused)
+
+    def __repr__(self) -> str:
+        return shown.replays_text(self, self.refused)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
+    def _repr_html_(self) -> str:
+        return shown.replays_html(self, self.refused)
 
 
 async def replay(
@@ -110,6 +141,7 @@ async def replay(
         old_seconds=float(record["ud"] if "ud" in record else record["d"]),
         new=new,
         notes=_notes(recorded.lost_in(state), as_it_was, unknown),
+        edited=edit is not None,
     )
     waited = any(item[0] == "w" for item in record["r"])
     then = Outcome(done.old_output, done.old_error, waited)

@@ -12,7 +12,7 @@ from . import arrays, frames
 from .html import as_html, as_text
 from .words import Difference, difference, show
 
-__all__ = ["Difference", "as_html", "as_text", "differences"]
+__all__ = ["Difference", "as_html", "as_text", "differences", "parts_of"]
 
 Same = Callable[[Any, Any], bool]
 
@@ -75,7 +75,7 @@ class _Walk:
             yield from self._object(old, new, path)
 
     def _object(self, old: Any, new: Any, path: str) -> Iterator[Difference]:
-        parts = _parts_of(old), _parts_of(new)
+        parts = parts_of(old), parts_of(new)
         if parts[0] is None or parts[1] is None:
             yield from _leaf(old, new, path)
         else:
@@ -144,8 +144,12 @@ def _sets(old: Any, new: Any, path: str) -> Iterator[Difference]:
         yield difference(f"{path}{{}}", "added", None, item)
 
 
-def _parts_of(value: Any) -> dict[str, Any] | None:
-    """What a value is made of by name; None for one that is compared as a whole."""
+def parts_of(value: Any) -> dict[str, Any] | None:
+    """What a value is made of by name; None for one that is compared as a whole.
+
+    Args:
+        value: of any kind.
+    """
     if isinstance(value, StateModel):
         return _model_parts(value)
     if is_dataclass(value) and not isinstance(value, type):

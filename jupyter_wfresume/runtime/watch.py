@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..codec import Blobs, digest
+from ..codec import Blobs
 from ..engine import StateModel, TrackedStore
-from ..errors import CannotKeepError
-from ..journal import StateLog, changed_paths
-from ..journal.state import Lost, Op, Path, slots
+from ..journal import StateLog, changed_paths, content_at
+from ..journal.state import Lost, Op, Path
 from .flights import CURRENT, Flight, Flights
 
 
@@ -37,20 +36,14 @@ class Watch:
         if flight is not None:
             at = self._path(path)
             flight.reads.add(at)
-            if at not in flight.seen and not any(_meet(at, written) for written in flight.writes):
-                flight.seen[at] = self.content(at)
+            if at not in flight.seen and not any(at[: len(written)] == written for written in flight.writes):
+                # What it wrote itself below is part of what it sees here.
+                mixed = any(_meet(at, written) for written in flight.writes)
+                flight.seen[at] = None if mixed else self.content(at)
 
     def content(self, path: Path) -> str | None:
         """Digest of the state at a path, or None where it cannot be compared."""
-        value: Any = self._store.model
-        try:
-            if path:
-                value = slots(value).get(path[0])
-            for part in path[1:]:
-                value = value[part] if isinstance(value, dict) else getattr(value, part, None)
-            return digest(value)
-        except (CannotKeepError, KeyError, TypeError):
-            return None
+        return content_at(self._store.model, path)
 
     def wrote(self, path: str | None) -> None:
         """The running execution, or the body, set a value."""
@@ -60,9 +53,10 @@ class Watch:
         """The running execution, or the body, edited the state in a block."""
         flight = CURRENT.get()
         if flight is not None:
-            # The block saw the whole state; telling whether another run's is
-            # the same would cost more than the block itself.
-            flight.seen.setdefault((), None)
+            # The block saw the whole state.
+            if () not in flight.seen and () not in flight.writes:
+                flight.seen[()] = None if flight.writes else content_at(before, ())
+            flight.reads.add(())
         for path in changed_paths(before, after):
             self._add(path)
 
@@ -110,6 +104,11 @@ class Watch:
             ]
             if ids:
                 shared.append([_text(path), flight.label, ids])
+                flight.seen[path] = None
+                for f in others:
+                    if f.invocation_id in ids:
+                        # Part of its own doing is in this patch, or it saw what was written meanwhile.
+                        f.seen[path] = None
         return patch.ops, patch.lost, shared
 
 

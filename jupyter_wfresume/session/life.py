@@ -220,21 +220,12 @@ class Life:
         if waits:
             sentence = words.waiting(self.header_with_steps(), texts)
         else:
-            sentence = words.stuck(self.header_with_steps(), self._why_stuck())
+            sentence = words.stuck(self.header_with_steps())
         await self.finish("waiting" if waits else "stuck", sentence)
 
     def header_with_steps(self) -> RunHeader:
         """The header with the counts as they are now."""
         return dataclasses.replace(self.header, steps=self.view().steps)
-
-    def _why_stuck(self) -> str:
-        joins = [f"{s.name} {s.note}" for s in self.view().steps if s.note.startswith("waits for")]
-        if joins:
-            return f"nothing is left that could bring what {', '.join(joins)}"
-        return (
-            "no step accepts what was sent last, and nobody is asked; "
-            "fix the workflow and run this cell again"
-        )
 
     # -- stopping ---------------------------------------------------------
 
@@ -331,9 +322,9 @@ class Life:
         except asyncio.CancelledError:
             status = self._ending or "paused"
         except WorkflowTimeoutError as error:
-            status, self.error = "timed out", error
+            status, self.error = self._unless_a_steps("timed out"), error
         except WorkflowCancelledByUser as error:
-            status, self.error = "paused", error
+            status, self.error = self._unless_a_steps("paused"), error
         except WfresumeError as error:
             watch.cancel()
             return await self._broken(error)
@@ -354,6 +345,10 @@ class Life:
         if self.error is not None:
             raise self.error
         raise RunEnded(self.header.run_id, status, self.sentence)
+
+    def _unless_a_steps(self, status: Status) -> Status:
+        """The engine's exception may come from a run that a step runs itself; then the step has failed."""
+        return status if self.drive.failure is None else "failed"
 
     async def _broken(self, error: WfresumeError) -> StopEvent:
         """The store failed: the run stops here, and says so."""
@@ -383,7 +378,8 @@ class Life:
             self.error_view = error_view(self.error, None if failed is None else failed[0])
         self.sentence = self._ending_sentence or self._sentence(status)
         end: dict[str, Any] = {"k": "E", "t": time.time(), "status": status, "sentence": self.sentence}
-        end["el"] = drive.alive_s(end["t"])
+        # --timeout is for the run that the cell starts: one that a step runs has its own budget each time.
+        end["el"] = 0.0 if self.parent is not None and status == "timed out" else drive.alive_s(end["t"])
         if status == "done" and drive.stop_ref is not None:
             end["stop"] = drive.stop_ref
             end["snap"] = self._snapshot()

@@ -356,7 +356,9 @@ class Session:
             # The execution that runs it is under way, so whatever it had
             # finished is kept, as in an unfinished run.
             same = [h for h in known if h.run_id == header.run_id]
-            return decide(Call(header.call, codes.digests, stale="keep"), same)
+            plan = decide(Call(header.call, codes.digests, stale="keep"), same)
+            # What other runs had finished is another matter: their code may be older than an edit.
+            return replace(plan, any_code=self.options.stale == "keep")
         runs = [h for h in known if not h.parent]
         return decide(Call(header.call, codes.digests, self.options.fresh, self.options.stale), runs)
 
@@ -369,7 +371,9 @@ class Session:
         reader = Supply.reader(blobs, finder(workflow))
         evidence = Evidence(lambda step, parts: effective(step, parts, codes.moved))
         for header in known:
-            evidence.add(header.run_id, history(self.store, header.run_id).records, reader)
+            # Code that differs may be an older version of a step, but no other workflow's step.
+            if not plan.any_code or header.workflow == type(workflow).__name__:
+                evidence.add(header.run_id, history(self.store, header.run_id).records, reader)
         if not evidence.count:
             return None
         trusted = "" if fork is None else fork.run_id

@@ -113,6 +113,14 @@ def waiting(header: RunHeader, texts: Sequence[str]) -> str:
     return f"{header.name} waits for an answer{asked}{more}: answer it and {GO_ON}"
 
 
-def stuck(header: RunHeader, why: str) -> str:
+def stuck(header: RunHeader) -> str:
     """The sentence of a run that cannot move."""
+    joins = [f"{step.name} {step.note}" for step in header.steps if step.note.startswith("waits for")]
+    if joins:
+        why = f"nothing is left that could bring what {', '.join(joins)}"
+    else:
+        why = (
+            "no step accepts what was sent last, and nobody is asked; "
+            "fix the workflow and run this cell again"
+        )
     return f"{header.name} is stuck at {counted(header.steps)}: {why}"
