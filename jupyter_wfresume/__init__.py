@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from .durable import durable, open_run, runs
+from .effects import effect, idempotency_key
 
-__all__ = ["durable", "load_ipython_extension", "open_run", "runs", "unload_ipython_extension"]
+__all__ = [
+    "durable",
+    "effect",
+    "idempotency_key",
+    "load_ipython_extension",
+    "open_run",
+    "runs",
+    "unload_ipython_extension",
+]
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -79,6 +79,8 @@ class durable:
             folder.
         fresh: start over; 2 insists where an unfinished run would be resumed instead.
         timeout: seconds that replace the workflow's own time budget; None or ``"none"`` removes it.
+        keep_going: an execution that fails for good is set aside, and all else goes on; the run then ends
+            as failed, and running it again executes only those.
         stale: what becomes of finished executions whose code has changed since: ``auto``, ``rerun``
             or ``keep``.
         wait: seconds to stay while a run waits for a person, or ``"forever"``.
@@ -96,6 +98,7 @@ class durable:
         store: str | os.PathLike[str] | None = None,
         fresh: bool | int = False,
         timeout: float | Literal["none", "keep"] | None = "keep",
+        keep_going: bool = False,
         stale: Literal["auto", "rerun", "keep"] = "auto",
         wait: float | Literal["forever"] | None = None,
         board: Literal["auto", "text", "none"] = "auto",
@@ -109,6 +112,7 @@ class durable:
         self._name = name
         self._options = Options(
             stale=stale,
+            keep_going=keep_going,
             fresh=min(int(fresh), 2),
             timeout_s=_budget(timeout),
             store=None if store is None else os.fspath(store),
@@ -155,6 +159,8 @@ class durable:
     ) -> None:
         try:
             if self._session is not None:
+                if error is not None:
+                    self._session.body_failed(error)
                 await self._session.settle()
         except BaseException as late:
             # The block's own exception comes out where there is one; the runs' boards show theirs.
@@ -236,8 +242,12 @@ def _row(run: Run, now: float) -> RunRow:
         progress=f"{finished} of {total}" if total else "",
         age_s=max(0.0, now - header.updated),
         size_bytes=run.size_bytes,
-        note="; ".join(header.notes),
+        note="; ".join([*_fork(header.extra.get("fork")), *header.notes]),
     )
+
+
+def _fork(fork: dict[str, Any] | None) -> list[str]:
+    return [] if fork is None else [f"left run {fork['run'][:8]} at {fork['at']}"]
 
 
 def _budget(timeout: float | str | None) -> float | None:

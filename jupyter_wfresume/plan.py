@@ -19,7 +19,7 @@ class Plan:
         action: a new run, an unfinished one resumed, or a recorded result.
         run: the run that is resumed or answers, or None.
         why: a few words for the user.
-        reuse: a new run may be answered from what earlier ones finished.
+        reuse: what the run has not finished may be answered from what other runs finished.
         any_code: outputs of code that has changed since are accepted.
     """
 
@@ -83,7 +83,7 @@ def decide(call: Call, headers: Sequence[RunHeader]) -> Plan:
         if old and call.stale == "rerun":
             return Plan("new", None, f"--stale rerun: {_counted(old)} changed", reuse=True)
         kept = f"{_counted(old)} changed since and are kept (--stale rerun runs them again)" if old else ""
-        return Plan("resume", newest, kept)
+        return Plan("resume", newest, kept, reuse=not newest.extra.get("fresh"), any_code=any_code)
     if not old or any_code:
         kept = f"the code of {_counted(old)} has changed since; --stale keep" if old else ""
         return Plan("recorded", newest, kept)

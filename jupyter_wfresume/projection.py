@@ -72,6 +72,12 @@ def _read(row: Row, number: int, record: dict[str, Any]) -> None:
         *((number, i) for i, item in enumerate(record["r"]) if item[0] == "r" and item[1] is not None),
         *((number, -1 - send[0]) for send in record.get("n", ())),
     ]
+    if "pk" in record:
+        row.status, row.error = "failed", record["pk"][0]
+        return
+    if "sk" in record:
+        row.status, row.error = "skipped", None
+        return
     failure = next((item for item in record["r"] if item[0] == "x"), None)
     row.error = None if failure is None else failure[1]
     if failure is not None:

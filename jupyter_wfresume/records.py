@@ -25,6 +25,7 @@ class Options:
             ``None`` picks for ever, or 0 in a headless run.
         board: ``auto``, ``widget``, ``text`` or ``none``.
         stale: what becomes of finished executions whose code has changed since.
+        keep_going: an execution that fails for good is set aside, and all else goes on.
         dry_run: say what would be done, and run nothing.
     """
 
@@ -34,6 +35,7 @@ class Options:
     wait_s: float | None = None
     board: Literal["auto", "widget", "text", "none"] = "auto"
     stale: Literal["auto", "rerun", "keep"] = "auto"
+    keep_going: bool = False
     dry_run: bool = False
 
 
@@ -131,7 +133,7 @@ class FieldView:
 
     Args:
         name: of the field.
-        kind: ``text``, ``int``, ``float``, ``bool``, ``choice`` or ``json``.
+        kind: ``text``, ``int``, ``float``, ``bool``, ``choice``, ``json``, or ``any``: what is typed is text.
         choices: what may be said, where that is fixed.
         required: it has no default.
     """

@@ -12,10 +12,44 @@ from .boards import NullBoard, StaticBoard, TextBoard
 from .book import Source
 from .html import render
 from .pace import Timer
+from .shown import (
+    ExecutionPage,
+    ExecutionRow,
+    RunPage,
+    execution_html,
+    execution_text,
+    pairs_html,
+    pairs_text,
+    rows_html,
+    rows_text,
+    run_html,
+    run_text,
+)
 from .table import RunRow, runs_html, runs_text
 from .text import block, one_line
 
-__all__ = ["Board", "RunRow", "Source", "block", "make_board", "one_line", "render", "runs_html", "runs_text"]
+__all__ = [
+    "Board",
+    "ExecutionPage",
+    "ExecutionRow",
+    "RunPage",
+    "RunRow",
+    "Source",
+    "block",
+    "execution_html",
+    "execution_text",
+    "make_board",
+    "one_line",
+    "pairs_html",
+    "pairs_text",
+    "render",
+    "rows_html",
+    "rows_text",
+    "run_html",
+    "run_text",
+    "runs_html",
+    "runs_text",
+]
 
 
 class Board(Protocol):

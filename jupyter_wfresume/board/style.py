@@ -72,6 +72,14 @@ white-space:pre-wrap;overflow-wrap:anywhere;line-height:18px}
 .wfr .wfr-mark pre{max-height:16em;overflow:auto}
 .wfr .wfr-mark summary{cursor:pointer;color:var(--wfr-soft)}
 .wfr .wfr-fact{display:grid;grid-template-columns:3.6em minmax(0,1fr)}
+.wfr .wfr-facts{display:grid;grid-template-columns:6em minmax(0,1fr);column-gap:12px;margin:2px 0 6px}
+.wfr .wfr-facts>div{overflow-wrap:anywhere;min-width:0}
+.wfr .wfr-facts pre{font-family:var(--wfr-code);font-size:.95em;color:inherit;background:none!important;
+border:0;padding:0!important;margin:0;white-space:pre-wrap;overflow-wrap:anywhere;line-height:20px;max-height:24em;overflow:auto}
+.wfr .wfr-lane{position:relative;height:9px;background:var(--wfr-track);border-radius:2px;overflow:hidden}
+.wfr .wfr-lane i{position:absolute;top:0;height:100%;min-width:3px}
+.wfr .wfr-pair{display:grid;grid-template-columns:16% minmax(0,1fr);column-gap:12px;padding:3px 0;
+border-top:1px solid var(--wfr-line);overflow-wrap:anywhere}
 .wfr .wfr-foot{min-height:20px;font-size:.92em;color:var(--wfr-soft);overflow-wrap:anywhere}
 .wfr .wfr-run{display:grid;grid-template-columns:minmax(0,1.2fr) 6.5em 8.5em minmax(3em,1fr) 42%;
 column-gap:12px;align-items:center;height:21px}

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..board import block
-from ..durable import open_run, runs, store_folder, view_of
+from ..durable import runs, store_folder
 from ..errors import UsageError, WfresumeError
 from ..session.runs import STORE_VARIABLE
+from ..show import look_at
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0: no result; the command does not fit; ended from outside."""
@@ -44,8 +44,15 @@ def _parser() -> argparse.ArgumentParser:
     lister = commands.add_parser("list", help="list recorded runs, newest first")
     lister.add_argument("name", nargs="?", metavar="NAME", help="only runs of this name")
     lister.set_defaults(do=_list)
-    shower = commands.add_parser("show", help="show where a run stands")
+    shower = commands.add_parser("show", help="show a run, or one execution of it, or what differs")
     shower.add_argument("run", metavar="RUN", help="a name, for its latest run; or the start of a run's id")
+    shower.add_argument(
+        "executions",
+        nargs="?",
+        metavar="STEP[N]",
+        help="one execution, or several: work[3,40:45], work[failed]",
+    )
+    shower.add_argument("--diff", metavar="OTHER", help="a run to compare with")
     shower.set_defaults(do=_show)
     runner = commands.add_parser(
         "run",
@@ -72,8 +79,7 @@ def _list(asked: argparse.Namespace) -> int:
 
 
 def _show(asked: argparse.Namespace) -> int:
-    run = open_run(asked.run, asked.store)
-    print(block(view_of(run)))
+    print(look_at(asked.run, asked.executions, other=asked.diff, store=asked.store))
     return 0
 
 

@@ -75,6 +75,7 @@ from .answers import (
     waiter_key,
 )
 from .attach import (
+    ALONE,
     AttachedHandler,
     AttachedInternal,
     Port,
@@ -112,6 +113,7 @@ from .graph import (
     step_sources,
     steps_of,
 )
+from .parking import is_parked, parked, parked_in, release_parked
 from .scout import inputs_of_execution, scout
 from .state import (
     MISSING,
@@ -128,6 +130,8 @@ from .version import check_engine, engine_version
 from .waiters import recognize_waiters
 
 __all__ = [
+    "ALONE",
+    "MISSING",
     "AddCollectedEvent",
     "AddWaiter",
     "Alone",
@@ -207,6 +211,7 @@ __all__ = [
     "inputs_of_execution",
     "is_busy",
     "is_final",
+    "is_parked",
     "keyed",
     "live",
     "mark",
@@ -214,9 +219,12 @@ __all__ = [
     "open_waiters",
     "own_attributes",
     "own_requirements",
+    "parked",
+    "parked_in",
     "pick_highest_priority",
     "plain",
     "recognize_waiters",
+    "release_parked",
     "resolves_a_waiter",
     "response_class",
     "run_alone",
@@ -233,6 +241,7 @@ __all__ = [
     "steps_of",
     "store_model",
     "unmark",
+    "value_at",
     "waiter_key",
     "workers_of",
 ]

@@ -9,6 +9,7 @@ only if it is the waiter's own.
 from __future__ import annotations
 
 import types
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal, Union, get_args, get_origin
@@ -78,7 +79,7 @@ class AnswerField:
     """
 
     name: str
-    kind: Literal["text", "int", "float", "bool", "choice", "json"]
+    kind: Literal["text", "int", "float", "bool", "choice", "json", "any"]
     choices: tuple[str, ...] = ()
     required: bool = True
 
@@ -91,23 +92,38 @@ _KINDS: dict[Any, Literal["text", "int", "float", "bool"]] = {
 }
 
 
-def answer_fields(cls: type[Event]) -> tuple[AnswerField, ...]:
-    """What an answer of a class says: its declared fields, or ``response``."""
+def answer_fields(cls: type[Event], requirements: Collection[str] = ()) -> tuple[AnswerField, ...]:
+    """What an answer of a class says: its declared fields, or ``response``.
+
+    Args:
+        cls: the class.
+        requirements: fields that the waiter has decided already.
+    """
     found = tuple(
-        _field(name, field.annotation, field.is_required()) for name, field in cls.model_fields.items()
+        _field(name, field.annotation, field.is_required())
+        for name, field in cls.model_fields.items()
+        if name not in requirements
     )
-    return found or (AnswerField("response", "text"),)
+    return found if cls.model_fields else (AnswerField("response", "any"),)
 
 
 def _field(name: str, annotation: Any, required: bool) -> AnswerField:
     if get_origin(annotation) in (Union, types.UnionType):
         kinds = [one for one in get_args(annotation) if one is not type(None)]
         annotation = kinds[0] if len(kinds) == 1 else annotation
-    if get_origin(annotation) is Literal:
-        return AnswerField(name, "choice", tuple(str(one) for one in get_args(annotation)), required)
-    if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return AnswerField(name, "choice", tuple(str(one.value) for one in annotation), required)
+    choices = _choices(annotation)
+    if choices:
+        return AnswerField(name, "choice", tuple(choices), required)
     return AnswerField(name, _KINDS.get(annotation, "json"), (), required)
+
+
+def _choices(annotation: Any) -> dict[str, Any]:
+    """By the words that stand for it, each value that a field may have; empty where any may be."""
+    if get_origin(annotation) is Literal:
+        return {str(one): one for one in get_args(annotation)}
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return {str(one.value): one for one in annotation}
+    return {}
 
 
 def answer_event(cls: type[Event], value: Any, requirements: dict[str, Any]) -> Event:
@@ -122,19 +138,38 @@ def answer_event(cls: type[Event], value: Any, requirements: dict[str, Any]) -> 
         UsageError: the value does not fit.
     """
     if isinstance(value, cls):
-        return value
-    fields = answer_fields(cls)
+        return _required(value, requirements)
     if not isinstance(value, dict):
-        open_fields = [f for f in fields if f.name not in requirements]
-        wanted = [f for f in open_fields if f.required] or open_fields
+        fields = answer_fields(cls, requirements)
+        wanted = [f for f in fields if f.required] or list(fields)
         if len(wanted) != 1:
             names = ", ".join(f.name for f in fields)
             raise UsageError(f"an answer of {cls.__name__} has several fields ({names}): give a dict of them")
         value = {wanted[0].name: value}
     try:
-        return cls(**{**requirements, **value})
+        made = cls(**{**requirements, **{name: _meant(cls, name, said) for name, said in value.items()}})
     except ValueError as error:
         raise UsageError(f"the answer does not fit {cls.__name__}: {_first(error)}") from error
+    return _required(made, requirements)
+
+
+def _required(event: Event, requirements: dict[str, Any]) -> Event:
+    """The event, which has what the waiter wants of it; another one would answer nobody."""
+    for name, wanted in requirements.items():
+        if event.get(name, default=None) != wanted:
+            raise UsageError(f"the question is for a {type(event).__name__} with {name}={wanted!r}")
+    return event
+
+
+def _meant(cls: type[Event], name: str, said: Any) -> Any:
+    """The value that the words of a choice stand for; all else as it is."""
+    field = cls.model_fields.get(name)
+    if field is None or not isinstance(said, str):
+        return said
+    kinds = [field.annotation]
+    if get_origin(field.annotation) in (Union, types.UnionType):
+        kinds = [one for one in get_args(field.annotation) if one is not type(None)]
+    return _choices(kinds[0]).get(said, said) if len(kinds) == 1 else said
 
 
 def _first(error: ValueError) -> str:
@@ -147,5 +182,5 @@ def _first(error: ValueError) -> str:
 
 def response_class(accepted: list[type[Event]]) -> type[Event]:
     """The class that answers a question without a waiter: the one response that a step takes."""
-    responses = [cls for cls in accepted if issubclass(cls, HumanResponseEvent)]
-    return responses[0] if len(responses) == 1 else HumanResponseEvent
+    responses = {cls for cls in accepted if issubclass(cls, HumanResponseEvent)}
+    return responses.pop() if len(responses) == 1 else HumanResponseEvent

@@ -59,6 +59,7 @@ class Port(Protocol):
     store: TrackedStore
 
     def attached(self, internal: AttachedInternal) -> None: ...
+    def renamed_waiter(self) -> None: ...
     def started(self, inner: ExternalRunAdapter) -> None: ...
     def apart(self, make: Callable[[], T]) -> T: ...
     def opening(
@@ -93,7 +94,7 @@ class AttachedInternal(BaseInternalRunAdapterDecorator):
 
     def __init__(self, decorated: InternalRunAdapter, port: Port) -> None:
         super().__init__(decorated)
-        self._port = port
+        self._port = self.port = port
         port.attached(self)
 
     async def get_now(self) -> float:

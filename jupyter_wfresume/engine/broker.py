@@ -21,6 +21,8 @@ from workflows.runtime.types.internal_state import (
 from workflows.runtime.types.results import StepWorkerWaiter
 from workflows.runtime.types.step_id import StepId
 
+from .parking import is_parked
+
 
 class Holder:
     """Keeps the newest live state in reach: the reducer makes a new shell at each tick."""
@@ -56,7 +58,13 @@ class LiveStepState(InternalStepWorkerState):
             config=self.config,
             in_progress=[],
             collected_events={key: list(events) for key, events in self.collected_events.items()},
-            collected_waiters=[dataclasses.replace(waiter) for waiter in self.collected_waiters],
+            # A step looks for its own waiters; with those set aside, copies
+            # would grow with their square.
+            collected_waiters=[
+                dataclasses.replace(waiter)
+                for waiter in self.collected_waiters
+                if not is_parked(waiter.waiter_id)
+            ],
         )
 
 
@@ -161,5 +169,5 @@ def open_waiters(state: BrokerState) -> list[tuple[StepId, StepWorkerWaiter[Any]
         (step_id, waiter)
         for step_id, worker in state.workers.items()
         for waiter in worker.collected_waiters
-        if waiter.resolved_event is None and not waiter.timed_out
+        if waiter.resolved_event is None and not waiter.timed_out and not is_parked(waiter.waiter_id)
     ]

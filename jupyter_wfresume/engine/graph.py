@@ -33,6 +33,7 @@ class StepInfo:
         accepts: event classes it takes.
         returns: classes it may return.
         joins: it waits for several events.
+        context: it takes the run's context, so it may send events and use the state.
     """
 
     name: str
@@ -41,6 +42,7 @@ class StepInfo:
     accepts: tuple[Any, ...]
     returns: tuple[Any, ...]
     joins: bool
+    context: bool = False
 
 
 def steps_of(workflow: Workflow) -> list[StepInfo]:
@@ -56,6 +58,7 @@ def steps_of(workflow: Workflow) -> list[StepInfo]:
             accepts=tuple(config.accepted_events),
             returns=tuple(config.return_types),
             joins=config.collection_param is not None or bool(config.collect_params),
+            context=config.context_parameter is not None,
         )
     ordered: list[StepInfo] = []
     reached: list[Any] = [workflow._start_event_class, StartEvent]

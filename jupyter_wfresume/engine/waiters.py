@@ -11,12 +11,23 @@ from __future__ import annotations
 from typing import Any
 
 from workflows.context.internal_context import InternalContext
+from workflows.events import HumanResponseEvent, InputRequiredEvent
 from workflows.runtime.types.results import DeleteWaiter, StepWorkerContext
 
 from .answers import own_requirements
 from .attach import ALONE, AttachedInternal
 
 _plain_wait = InternalContext.wait_for_event
+
+ENGINES_TIMEOUT_S = 2000.0
+"""How long ``wait_for_event`` waits by default, in seconds (the engine's signature)."""
+
+
+class _Unset:
+    """Tells a timeout that was not given from None."""
+
+
+_UNSET = _Unset()
 
 
 async def _wait_for_event(
@@ -25,11 +36,20 @@ async def _wait_for_event(
     waiter_event: Any = None,
     waiter_id: str | None = None,
     requirements: dict[str, Any] | None = None,
-    timeout: float | None = 2000,
+    timeout: float | _Unset | None = _UNSET,
 ) -> Any:
-    if waiter_id is not None and (ALONE.get() or isinstance(self._internal_adapter, AttachedInternal)):
+    adapter = self._internal_adapter
+    attached = isinstance(adapter, AttachedInternal)
+    if waiter_id is not None and (ALONE.get() or attached):
         context = self._get_step_ctx(fn="wait_for_event")
-        waiter_id = _earlier(context, event_type, requirements or {}, waiter_id)
+        earlier = _earlier(context, event_type, requirements or {}, waiter_id)
+        if earlier != waiter_id and isinstance(adapter, AttachedInternal):
+            adapter.port.renamed_waiter()
+        waiter_id = earlier
+    if isinstance(timeout, _Unset):
+        # A person may take a night; whoever wants a bound gives one.
+        person = issubclass(event_type, HumanResponseEvent) or isinstance(waiter_event, InputRequiredEvent)
+        timeout = None if attached and person else ENGINES_TIMEOUT_S
     return await _plain_wait(self, event_type, waiter_event, waiter_id, requirements, timeout)
 
 

@@ -50,9 +50,12 @@ class Text:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user has seen the warnings about their text already
             tree: Any = compile(source, "", "exec", options | ast.PyCF_ONLY_AST, dont_inherit=True)
-            code: CodeType = compile(tree, "", "exec", options, dont_inherit=True)
+            # A cell is compiled statement by statement, and a call of what the same text imports
+            # (``random.random()`` below ``import random``) compiles to other code then.
+            parts = [tree, *([ast.Module([each], []) for each in tree.body] if _imports(tree) else [])]
+            codes: list[CodeType] = [compile(part, "", "exec", options, dont_inherit=True) for part in parts]
         self._codes: dict[str, list[CodeType]] = {}
-        for each in nested_codes(code):
+        for each in (nested for code in codes for nested in nested_codes(code)):
             self._codes.setdefault(each.co_name, []).append(each)
         self._tree = tree
         self._functions: dict[tuple[str, int], list[FunctionSource]] = {}
@@ -80,6 +83,10 @@ class Text:
             found = [each for each in found if _holds(each.node, code, moved)]
             found.sort(key=lambda each: _width(each.node))
         return found[0] if found else None
+
+
+def _imports(tree: ast.Module) -> bool:
+    return any(isinstance(each, (ast.Import, ast.ImportFrom)) for each in tree.body)
 
 
 def _definitions(tree: ast.AST) -> Iterator[Function]:

@@ -28,7 +28,8 @@ from .headers import dump as dump_header
 from .headers import load as load_header
 from .log import FORMAT, Journal, history
 from .questions import Question, Questions
-from .restore import Restored, overwrite, restore
+from .restore import overwrite, restore
+from .restored import Restored
 from .state import LostValue, StateLog, apply_ops, changed_paths, content_at
 from .ticks import FindClass, Record, TickReader, TickWriter, Unkept
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ class Proof:
         code: digest of the step's code when it ran.
         seconds: how long it took.
         record: the record itself.
+        workflow: the class of the run's workflow.
     """
 
     run_id: str
@@ -34,6 +36,7 @@ class Proof:
     code: str
     seconds: float
     record: Record
+    workflow: str = ""
 
     @property
     def reads(self) -> list[tuple[tuple[Any, ...], str | None]]:
@@ -46,46 +49,80 @@ class Evidence:
 
     Args:
         code_of: digest of a step's code, of the step and what its code is made of.
+        runs: every run that is on record; what another one answered counts there.
     """
 
-    def __init__(self, code_of: Callable[[str, Mapping[str, str]], str]) -> None:
+    def __init__(self, code_of: Callable[[str, Mapping[str, str]], str], runs: Container[str] = ()) -> None:
         self._code_of = code_of
+        self._runs = runs
+        self._repeated: set[tuple[str, int]] = set()
+        self._barred: dict[tuple[str, Inputs], tuple[str, str]] = {}
+        self._sent: dict[str, dict[str, Any]] = defaultdict(dict)
+        self._touched: set[str] = set()
+        self._known: set[str] = set()
         self._by_input: dict[tuple[str, Inputs], list[Proof]] = defaultdict(list)
         self._codes: dict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
         self._failed: dict[tuple[str, Inputs], str] = {}
         self.count = 0
 
-    def add(self, run_id: str, records: list[Record], reader: TickReader) -> None:
+    def add(self, run_id: str, records: list[Record], reader: TickReader, workflow: str = "") -> None:
         """Take the executions of one run.
 
         Args:
             run_id: the run.
             records: its intact records.
             reader: makes values of their nodes.
+            workflow: the class of its workflow.
         """
         digests: dict[Place, str | None] = {}
         codes: Mapping[str, Any] = {}
         for number, record in enumerate(records):
             if record["k"] == "L":
                 codes = self._life(record, reader)
-            elif record["k"] in "RF" and "u" not in record:
-                step = record["s"]
+            elif record["k"] in "RF" and not self._counts_elsewhere(record):
                 inputs = self._inputs(records, record, digests, reader)
-                if inputs is None:
-                    continue
-                if record["k"] == "F":
-                    self._failed[(step, inputs)] = f"{step}[{record['i']}]"
-                elif _answers(record):
-                    proof = Proof(
-                        run_id, number, f"{step}[{record['i']}]", codes.get(step, ""), record["d"], record
-                    )
-                    self._by_input[(step, inputs)].append(proof)
-                    self.count += 1
+                if inputs is not None:
+                    code = record.get("uc", codes.get(record["s"], ""))
+                    seconds = float(record["ud"] if "ud" in record else record["d"])
+                    label = f"{record['s']}[{record['i']}]"
+                    proof = Proof(run_id, number, label, code, seconds, record, workflow)
+                    self._take((record["s"], inputs), proof)
+
+    def _counts_elsewhere(self, record: Record) -> bool:
+        """Whether it was answered from a run that is on record, or from one that counts already."""
+        if "u" not in record:
+            return False
+        source = (record["u"][0], record["u"][1])
+        counts = source[0] in self._runs or source in self._repeated
+        self._repeated.add(source)
+        return counts
+
+    def _take(self, key: tuple[str, Inputs], proof: Proof) -> None:
+        record, step = proof.record, key[0]
+        self._known.add(step)
+        for _, node, *_ in record.get("n", ()):
+            if isinstance(node, dict):
+                self._sent[step].setdefault(json.dumps(node.get("c", node.get("lost"))), node)
+        if "wr" in record or "st" in record:
+            self._touched.add(step)
+        if record["k"] == "F":
+            self._failed[key] = proof.label
+            return
+        why = _why_not(record)
+        if why:
+            self._barred[key] = (why, proof.code)
+        else:
+            self._by_input[key].append(proof)
+            self.count += 1
 
     def _life(self, record: Record, reader: TickReader) -> Mapping[str, str]:
         if "code" not in record:
             return {}
-        steps: dict[str, Any] = reader.value(record["code"])
+        try:
+            steps: dict[str, Any] = reader.value(record["code"])
+        except DamagedError:
+            # Of unknown code, so it answers nothing.
+            return {}
         codes = {step: self._code_of(step, parts) for step, (_, parts) in steps.items()}
         for step, (_, parts) in steps.items():
             self._codes[step][codes[step]] = parts
@@ -98,6 +135,9 @@ class Evidence:
         digests: dict[Place, str | None],
         reader: TickReader,
     ) -> Inputs | None:
+        if "ie" in record:
+            written = [_digest(node, reader) for node in record["ie"]]
+            return None if None in written else tuple(sorted(one for one in written if one is not None))
         places = record.get("in")
         if places is None or not places:
             return None
@@ -114,7 +154,7 @@ class Evidence:
         return tuple(sorted(found))
 
     def find(self, step: str, inputs: Inputs) -> list[Proof]:
-        """Executions of a step on these inputs, oldest first.
+        """Executions of a step on these inputs, in the order in which their runs were added.
 
         Args:
             step: the step.
@@ -132,6 +172,31 @@ class Evidence:
     def failed_before(self, step: str, inputs: Inputs) -> bool:
         """Whether the last thing recorded of these inputs is a failure."""
         return (step, inputs) in self._failed and not self._by_input.get((step, inputs))
+
+    def barred(self, step: str, inputs: Inputs) -> tuple[str, str] | None:
+        """Why a finished execution on these inputs answers none, and digest of its code; or None."""
+        return self._barred.get((step, inputs))
+
+    def sent(self, step: str) -> list[Any]:
+        """Nodes of what a step sent, one of each class."""
+        return list(self._sent[step].values())
+
+    def knows(self, step: str) -> bool:
+        """Whether an execution of a step is on record."""
+        return step in self._known
+
+    def touches_state(self, step: str) -> bool:
+        """Whether an execution of a step changed the state."""
+        return step in self._touched
+
+    def most(self, step: str, usable: Callable[[Proof], bool]) -> int:
+        """How many executions of a step could answer at most.
+
+        Args:
+            step: the step.
+            usable: whether one of them may.
+        """
+        return sum(usable(p) for (name, _), proofs in self._by_input.items() if name == step for p in proofs)
 
     def codes(self, step: str) -> Mapping[str, Mapping[str, str]]:
         """The parts of each version of a step's code that is on record, by digest."""
@@ -156,17 +221,31 @@ def _digest(node: Any, reader: TickReader) -> str | None:
         return None
 
 
-def _answers(record: Record) -> bool:
-    """Whether a record holds all that an execution did, and needs nothing else to be right."""
-    if any(item[0] != "r" or _lost(item[1]) for item in record["r"]):
-        return False
-    if any(_lost(send[1]) for send in record.get("n", ())) or "ov" in record or "m" in record:
-        return False
-    if record.get("p", ()) is None or any(_lost(node) for node in record.get("p", ())):
-        return False
+def _why_not(record: Record) -> str:
+    """Why a record does not hold all that an execution did, or needs more to be right; or nothing."""
+    kinds = {item[0] for item in record["r"]}
+    if "sk" in record:
+        return "left out last time"
+    if "x" in kinds or "pk" in record:
+        return "failed last time"
+    if kinds - {"r"}:
+        return "collects or waits for events"
+    if "pa" in record:
+        return "asked a person"
+    if "m" in record or "mi" in record:
+        return "its input was changed in place"
+    if record.get("p", ()) is None:
+        return "streamed too many events to keep"
+    made = [item[1] for item in record["r"]] + [send[1] for send in record.get("n", ())]
+    if any(_lost(node) for node in (*made, *record.get("p", ()))):
+        return "made what could not be kept"
     if any(op[0] == "!" for op in record.get("st", ())):
-        return False
-    return all(seen is not None for _, seen in record.get("rd", ())) and _writes_hold(record)
+        return "wrote state that could not be kept"
+    if "ov" in record:
+        return "shared state with executions beside it"
+    if any(seen is None for _, seen in record.get("rd", ())):
+        return "read state that cannot be compared"
+    return "" if _writes_hold(record) else "changed a part of a state that it had not read"
 
 
 def _writes_hold(record: Record) -> bool:
@@ -177,10 +256,10 @@ def _writes_hold(record: Record) -> bool:
     where the execution had read that value, or where all of it was written.
     """
     read = [path for path, _ in record.get("rd", ())]
-    whole = [op[1] for op in record.get("st", ()) if op[0] == "="]
+    whole = [op[1] for op in record.get("st", ()) if op[0] == "=" and len(op[1]) == 1]
     return all(
         path in whole or any(path[: len(known)] == known for known in read)
-        for path in (*record.get("wr", ()), *(op[1] for op in record.get("st", ()) if op[0] != "="))
+        for path in (*record.get("wr", ()), *(op[1] for op in record.get("st", ())))
     )
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..engine import (
     AddWaiter,
+    DeleteWaiter,
     Event,
     HumanResponseEvent,
     InputRequiredEvent,
     LiveBrokerState,
     StepWorkerResult,
     TickStepResult,
+    is_parked,
     open_waiters,
     resolves_a_waiter,
+    waiter_key,
 )
 
 
@@ -28,6 +32,7 @@ class Question:
         event: the question, or None where a step waits without asking.
         at: when it was asked, seconds since the epoch.
         waits_for: the class of the event that answers it, where nothing was asked.
+        number: tells questions without a waiter apart.
     """
 
     step: str
@@ -35,6 +40,12 @@ class Question:
     event: Event | None
     at: float
     waits_for: str = ""
+    number: int = 0
+
+    @property
+    def key(self) -> str:
+        """Names the question for its answer, the same in every life."""
+        return waiter_key(self.step, self.waiter_id or f"?{self.number}")
 
     @property
     def text(self) -> str:
@@ -56,27 +67,50 @@ class Questions:
 
     def __init__(self) -> None:
         self._asked: list[Question] = []
+        self._unlinked = 0
 
-    def result(self, tick: TickStepResult, at: float) -> None:
-        """A step's result may ask, or wait for an answer to what it asked."""
+    def result(self, tick: TickStepResult, streamed: Sequence[Event], at: float) -> None:
+        """A step's result may ask, or wait for an answer to what it asked.
+
+        Args:
+            tick: the result.
+            streamed: what the execution put into the stream by itself; a step may ask that way, too.
+            at: seconds since the epoch.
+        """
         step = str(tick.step_id)
+        asked = [event for event in streamed if isinstance(event, InputRequiredEvent)]
         for item in tick.result:
-            if isinstance(item, AddWaiter) and item.waiter_event is not None:
-                if not any(q.step == step and q.waiter_id == item.waiter_id for q in self._asked):
-                    self._asked.append(Question(step, item.waiter_id, item.waiter_event, at))
+            if isinstance(item, AddWaiter):
+                question = item.waiter_event or (asked[-1] if asked else None)
+                known = any(q.step == step and q.waiter_id == item.waiter_id for q in self._asked)
+                if question is not None and not known and not is_parked(item.waiter_id):
+                    self._asked.append(Question(step, item.waiter_id, question, at))
+            elif isinstance(item, DeleteWaiter):
+                # A waiter with a name of the user's own may ask something else later.
+                self._asked = [q for q in self._asked if (q.step, q.waiter_id) != (step, item.waiter_id)]
             elif isinstance(item, StepWorkerResult) and isinstance(item.result, InputRequiredEvent):
-                self._asked.append(Question(step, "", item.result, at))
+                self._ask(step, item.result, at)
+        if all(isinstance(item, StepWorkerResult) for item in tick.result):
+            for event in asked:
+                self._ask(step, event, at)
 
-    def event(self, event: Event, state: LiveBrokerState) -> None:
-        """An event came from outside; a response without a waiter answers the oldest question.
+    def _ask(self, step: str, event: Event, at: float) -> None:
+        self._asked.append(Question(step, "", event, at, number=self._unlinked))
+        self._unlinked += 1
+
+    def event(self, event: Event, state: LiveBrokerState, key: str = "") -> None:
+        """An event came from outside; a response that names nothing answers the oldest question.
 
         Args:
             event: the event.
             state: the state after the event was reduced.
+            key: the question that it is the answer to, where that is known.
         """
-        if not isinstance(event, HumanResponseEvent):
+        named = next((q for q in self._asked if key and not q.waiter_id and q.key == key), None)
+        if named is not None:
+            self._asked.remove(named)
             return
-        if resolves_a_waiter(state, event):
+        if not isinstance(event, HumanResponseEvent) or resolves_a_waiter(state, event):
             return
         unlinked = next((q for q in self._asked if not q.waiter_id), None)
         if unlinked is not None:

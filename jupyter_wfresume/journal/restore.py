@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..codec import Blobs, digest
@@ -21,6 +20,7 @@ from ..engine import (
     input_events,
     mark,
     open_waiters,
+    release_parked,
     set_workers,
     state_from_snapshot,
     unmark,
@@ -28,71 +28,9 @@ from ..engine import (
 )
 from ..errors import CannotKeepError, DamagedError, JournalError
 from ..projection import node_at
-from .questions import Questions
+from .restored import Ref, Restored, Waiter
 from .state import Op, apply_ops
 from .ticks import FindClass, Record, TickReader
-
-Ref = list[Any]
-"""Where an event was written: record, and index of a result (or -1 - index of a send)."""
-
-
-@dataclass
-class Waiter:
-    """A ``wait_for_event`` that is still open.
-
-    Args:
-        timeout_s: its own timeout, or None.
-        waited_s: seconds it has waited while a cell drove the run.
-    """
-
-    step: str
-    waiter_id: str
-    timeout_s: float | None
-    waited_s: float
-
-
-@dataclass
-class Restored:
-    """A run as its journal leaves it.
-
-    Args:
-        state: the engine's broker state, ready to be driven on.
-        model: the state store's model.
-        carried: by work item, the sends that its unfinished execution had
-            already delivered, by index.
-        indexes: by step, the work items in order of first dispatch.
-        refs: where each event that is still in use was written, by ``id``.
-        in_flight: work items that were under way when the last life ended.
-        lost: events that stand in for ones that were not kept, with their place.
-        waiters: open waiters, for their timeouts.
-        questions: what was asked and not answered.
-        body_sends: what the body sent unprompted, in order.
-        lives: how many lives there were.
-        overlaps: state paths that finished executions share with unfinished ones.
-        last_stamp: the last record's time, seconds since the epoch.
-        started: whether the start event was delivered.
-        answers: slots of the answers that were delivered.
-        stop: where the run's stop event was written, for one that has it.
-    """
-
-    state: LiveBrokerState
-    model: StateModel
-    start: Event | None
-    carried: dict[str, dict[int, Event]] = field(default_factory=dict)
-    indexes: dict[str, dict[str, int]] = field(default_factory=dict)
-    refs: dict[int, tuple[Event, Ref]] = field(default_factory=dict)
-    in_flight: list[tuple[str, int]] = field(default_factory=list)
-    lost: dict[int, tuple[Event, Ref, list[str]]] = field(default_factory=dict)
-    waiters: list[Waiter] = field(default_factory=list)
-    questions: Questions = field(default_factory=Questions)
-    body_sends: list[Event] = field(default_factory=list)
-    lives: int = 0
-    overlaps: list[str] = field(default_factory=list)
-    last_stamp: float = 0.0
-    started: bool = False
-    answers: set[str] = field(default_factory=set)
-    stop: Ref | None = None
-
 
 class _Restorer:
     def __init__(
@@ -194,6 +132,8 @@ class _Restorer:
             end = max(previous or 0.0, self.out.last_stamp)
             self._driven += max(0.0, end - self._life_began)
         self._life_began = record["t"]
+        if self.out.lives:
+            release_parked(self.fold.holder.state)
         set_workers(self.fold.holder.state, record.get("w", {}))
         self.out.lives += 1
 
@@ -233,7 +173,7 @@ class _Restorer:
         unmark(event)
         if "an" in record:
             self.out.answers.add(record["an"])
-        self.out.questions.event(event, self.fold.holder.state)
+        self.out.questions.event(event, self.fold.holder.state, record.get("to", ""))
 
     def _keep_refs(self, number: int, events: list[Event], first: int = 0, sends: bool = False) -> None:
         for offset, event in enumerate(events):
@@ -272,7 +212,7 @@ class _Restorer:
         self._keep_refs(number, [sent.event for sent in tick.sends], sends=True)
         self._fill(record["v"])
         self._note_waits(record, tick)
-        self.out.questions.result(tick, record["t"])
+        self.out.questions.result(tick, self._streamed(record), record["t"])
         self.fold.apply(tick, record["q"], record["t"])
         self._ask_again(record)
         self.out.carried.pop(execution.work_item_id or "", None)
@@ -287,6 +227,11 @@ class _Restorer:
         if stop is not None:
             self.out.stop = [number, stop]
         self._sent.pop(record["v"], None)
+
+    def _streamed(self, record: Record) -> list[Event]:
+        """What the execution asked by way of the stream."""
+        nodes = [node for node in record.get("pa", ()) if not (isinstance(node, dict) and "lost" in node)]
+        return [self._reader.event(node) for node in nodes]
 
     def _ask_again(self, record: Record) -> None:
         """Let the engine ask a step for the requirements of its waiter, where they were not kept."""
@@ -366,6 +311,7 @@ class _Restorer:
         numbers = {step: dict(known) for step, known in self.out.indexes.items()}
         for step_id, one in self.fold.ahead():
             self.out.in_flight.append((str(step_id), _number(numbers, str(step_id), one)))
+        release_parked(state)
         running = {one.invocation_id for _, one in executions(state)}
         for path, finished, others in (item for overlap in self._overlaps for item in overlap):
             if any(other in running for other in others):

@@ -9,7 +9,7 @@ from .commands import WfresumeMagics
 from .transform import AwaitedMagics
 
 _OWNER = WfresumeMagics.__name__
-_MAGICS = {"cell": ("wfrun",), "line": ("wfruns", "wfresume")}
+_MAGICS = {"cell": ("wfrun", "wfreplay"), "line": ("wfruns", "wfresume", "wfshow", "wfreplay")}
 
 __all__ = ["load", "unload"]
 

@@ -113,11 +113,19 @@ WAIT = Option("--wait", "wait_s", "SECONDS|forever", lambda word: seconds(word, 
 BOARD = Option("--board", "board", "auto|widget|text|none", board, BOARDS)
 
 STALE = Option("--stale", "stale", "auto|rerun|keep", stale, STALES)
+KEEP_GOING = Option("--keep-going", "keep_going")
+K = Option("-k", "keep_going")
 DRY_RUN = Option("--dry-run", "dry_run")
 
-RUN_OPTIONS = (FRESH, TIMEOUT, STALE, STORE, WAIT, BOARD, DRY_RUN)
+RUN_OPTIONS = (FRESH, KEEP_GOING, K, TIMEOUT, STALE, STORE, WAIT, BOARD, DRY_RUN)
 RESUME_OPTIONS = (TIMEOUT, STORE, WAIT, BOARD)
 LIST_OPTIONS = (STORE,)
+
+DIFF = Option("--diff", "diff", "OTHER")
+CONTINUE = Option("--continue", "continue_")
+
+SHOW_OPTIONS = (DIFF, STORE)
+REPLAY_OPTIONS = (CONTINUE, STORE, BOARD)
 
 
 def parse(magic: str, line: str, options: Sequence[Option], most_words: int, word: str) -> Arguments:
@@ -136,7 +144,8 @@ def parse(magic: str, line: str, options: Sequence[Option], most_words: int, wor
     flags = {option.flag: option for option in options}
     words: list[str] = []
     given: dict[str, Any] = {}
-    typed = iter(split(magic, line))
+    pieces = split(magic, line)
+    typed = iter(_bracketed(pieces) if most_words > 1 else pieces)
     for piece in typed:
         if not piece.strip():
             raise UsageError(f"{magic}: the {word} is empty; write one, or leave it out")
@@ -180,6 +189,17 @@ def split(magic: str, line: str) -> list[str]:
         raise UsageError(f"{magic}: a quote is not closed in: {line.strip()}") from None
 
 
+def _bracketed(pieces: list[str]) -> list[str]:
+    """Put ``work[3, 17]`` together again, which the space has parted."""
+    joined: list[str] = []
+    for piece in pieces:
+        if joined and joined[-1].count("[") > joined[-1].count("]"):
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    return joined
+
+
 def nearest(word: str, known: Sequence[str] | Mapping[str, Any]) -> str:
     """Return ``; did you mean --fresh?`` where one of the known words is near, else an empty text."""
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
@@ -201,4 +221,6 @@ def _too_many(magic: str, words: Sequence[str], most: int, word: str) -> str:
     shown = " and ".join(repr(each) for each in words[:3])
     if most == 0:
         return f"{magic} takes no {word}, but got {shown}"
+    if most > 1:
+        return f"{magic} takes {word}, but got {shown}; put quotes around a name with spaces"
     return f"{magic} takes one {word}, but got {shown}; put quotes around a {word} with spaces"

@@ -7,24 +7,25 @@ from typing import Any, NoReturn
 
 from IPython.core.error import UsageError as ShellUsageError
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.core.magic import Magics, cell_magic, line_cell_magic, line_magic, magics_class
 from IPython.display import display
 from IPython.utils.text import DollarFormatter
 
 from ..board import make_board
 from ..durable import RunList, open_run, runs
-from ..errors import DryRun, UsageError
+from ..errors import DryRun, MissingClassError, UsageError
 from ..records import Options
 from ..session import Session
-from . import frontend
-from .arguments import LIST_OPTIONS, RESUME_OPTIONS, RUN_OPTIONS, Arguments, parse
+from ..show import Shown, look_at
+from . import frontend, replaying
+from .arguments import LIST_OPTIONS, RESUME_OPTIONS, RUN_OPTIONS, SHOW_OPTIONS, Arguments, parse
 from .body import Body, Cell, execute, prepare
 from .endings import show_next
 
 
 @magics_class
 class WfresumeMagics(Magics):
-    """``%%wfrun``, ``%wfruns`` and ``%wfresume``."""
+    """``%%wfrun``, ``%wfruns``, ``%wfshow``, ``%wfreplay`` and ``%wfresume``."""
 
     shell: InteractiveShell
 
@@ -81,6 +82,68 @@ class WfresumeMagics(Magics):
             raise ShellUsageError(str(error)) from None
 
     @line_magic
+    def wfshow(self, line: str) -> Shown:
+        """Show a recorded run, some of its executions, one of them, or how it differs from another run.
+
+        %wfshow RUN [STEP[N]] [--diff OTHER] [--store DIR]
+
+        RUN        a name, for its latest run; or a run id or its unique prefix
+        STEP[N]    one execution: its input, output, error and times. work[3,17,40:45], work[failed] and
+                   work give a table
+        --diff     which executions differ from those of another run, and how
+        --store    the store's folder; by default JUPYTER_WFRESUME_STORE, or .wfresume in the working folder
+
+        The call's value has what is shown in ``.value``:
+
+            shown = %wfshow enrich work[17]
+            shown.value.input
+        """
+        try:
+            arguments = parse("%wfshow", line, SHOW_OPTIONS, 2, "RUN and STEP[N]")
+            if not arguments.words:
+                raise UsageError(
+                    "%wfshow needs a RUN: a name, or the start of a run's id; %wfruns lists them"
+                )
+            return look_at(
+                *arguments.words, other=arguments.given.get("diff"), store=arguments.given.get("store")
+            )
+        except (UsageError, MissingClassError) as error:
+            raise ShellUsageError(str(error)) from None
+
+    @line_cell_magic
+    def wfreplay(self, line: str, cell: str | None = None) -> NoReturn:
+        """Execute a recorded execution again, alone, with today's code; nothing is written.
+
+        %wfreplay RUN STEP[N] [--continue] [--store DIR] [--board auto|widget|text|none]
+
+        %%wfreplay RUN STEP[N] [--continue]
+        ev.text = "another text"
+
+        It shows the recorded output beside the new one, what differs, and how long both took.
+
+        RUN         a name, for its latest run; or a run id or its unique prefix
+        STEP[N]     one execution; work[3,17,40:45], work[failed] and work replay several, shown as a table
+        --continue  go on from there in a new run, which reuses all that the change does not reach; the
+                    recorded run stays as it is
+        --store     the store's folder; by default JUPYTER_WFRESUME_STORE, or .wfresume in the working folder
+        --board     how the progress of --continue is shown
+
+        The cell's body edits the input: ``ev`` is a copy of the recorded event, ``events`` the list of a
+        step that takes several. Change it, or assign another. Both names are gone afterwards.
+
+        The call's value is the replay, a list of several, or with --continue the new run's result:
+
+            done = %wfreplay enrich work[17]
+            done.differences
+        """
+        if not self.shell.autoawait:
+            raise ShellUsageError("%wfreplay needs await in cells: run %autoawait True, then this cell again")
+        raise ShellUsageError(
+            "%wfreplay stands alone on its line, %%wfreplay on the first line of its cell, below the cell with "
+            "%load_ext: no other magic, and no code, can run it"
+        )
+
+    @line_magic
     def wfresume(self, line: str) -> NoReturn:
         """Run a recorded run's cell again, so that the run goes on.
 
@@ -92,11 +155,18 @@ class WfresumeMagics(Magics):
         """
         raise ShellUsageError("%wfresume stands alone on its line, in a cell without another magic on top")
 
-    def refuse(self, wrapper: str) -> NoReturn:
-        """End a cell where another cell magic stands above ``%%wfrun``."""
+    def refuse(self, wrapper: str, ours: str) -> NoReturn:
+        """End a cell where another cell magic stands above one of ours."""
         raise ShellUsageError(
-            f"%%{wrapper} cannot wrap %%wfrun: put %%wfrun on the first line of the cell, without %%{wrapper}"
+            f"%%{wrapper} cannot wrap %%{ours}: put %%{ours} on the first line of the cell, "
+            f"without %%{wrapper}"
         )
+
+    def show_in_passing(self, value: Any) -> None:
+        """Show the value of a line magic that is not the last of its cell, where IPython would not."""
+        if self.shell.ast_node_interactivity != "all":
+            show: Any = display  # it has no types
+            show(value)
 
     async def run_cell_awaited(self, line: str, body: str) -> None:
         """Run ``%%wfrun``; the input transformer sends the cell here.
@@ -107,7 +177,7 @@ class WfresumeMagics(Magics):
         try:
             arguments = parse("%%wfrun", self._expanded(line), RUN_OPTIONS, 1, "NAME")
             name = arguments.words[0] if arguments.words else None
-            cell = Cell(self._source(line, body), body)
+            cell = Cell(self._source("%%wfrun", line, body), body)
             await self._run(name, arguments.options(), cell)
         except UsageError as error:
             raise ShellUsageError(str(error)) from None
@@ -123,6 +193,31 @@ class WfresumeMagics(Magics):
             name, options, cell = self._recorded(arguments)
             await self._run(name, options, cell)
         except UsageError as error:
+            raise ShellUsageError(str(error)) from None
+
+    async def replay_awaited(self, line: str) -> Any:
+        """Run ``%wfreplay``; the input transformer sends the line here.
+
+        Raises:
+            BaseException: what a new run that goes on from there raises.
+        """
+        return await self._replay("%wfreplay", line, None)
+
+    async def replay_cell_awaited(self, line: str, body: str) -> Any:
+        """Run ``%%wfreplay``; the input transformer sends the cell here.
+
+        Raises:
+            BaseException: what the body raises, or a new run that goes on from there.
+        """
+        return await self._replay("%%wfreplay", line, body)
+
+    async def _replay(self, magic: str, line: str, body: str | None) -> Any:
+        try:
+            asked = replaying.read(magic, self._expanded(line))
+            cell = None if body is None else Cell(self._source(magic, line, body), body)
+            source = f"{magic} {line}" if cell is None else cell.source
+            return await replaying.Replaying(self.shell, asked, cell, source).run()
+        except (UsageError, MissingClassError) as error:
             raise ShellUsageError(str(error)) from None
 
     async def _run(self, name: str | None, options: Options, cell: Cell) -> None:
@@ -186,7 +281,8 @@ class WfresumeMagics(Magics):
 
         try:
             await execute(self.shell, body, replace_handler)
-        except BaseException:
+        except BaseException as error:
+            session.body_failed(error)
             await _settle_quietly(session)
             raise
         await session.settle()
@@ -198,13 +294,13 @@ class WfresumeMagics(Magics):
         except Exception:  # noqa: BLE001  # braces that are no expression are meant as they stand
             return line
 
-    def _source(self, line: str, body: str) -> str:
+    def _source(self, magic: str, line: str, body: str) -> str:
         """Return the whole cell as the user wrote it."""
         result = self.shell.displayhook.exec_result
         written = "" if result is None else str(result.info.raw_cell)
-        if written.lstrip().startswith("%%wfrun"):
+        if written.lstrip().startswith(magic):
             return written
-        return f"%%wfrun {line}".rstrip() + f"\n{body}"
+        return f"{magic} {line}".rstrip() + f"\n{body}"
 
 
 async def _settle_quietly(session: Session) -> None:

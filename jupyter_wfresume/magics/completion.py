@@ -9,21 +9,36 @@ from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
-from ..durable import runs
+from ..durable import open_run, runs
 from ..errors import WfresumeError
-from .arguments import LIST_OPTIONS, RESUME_OPTIONS, RUN_OPTIONS, STORE, Option
+from ..projection import Row, executions
+from .arguments import (
+    DIFF,
+    LIST_OPTIONS,
+    REPLAY_OPTIONS,
+    RESUME_OPTIONS,
+    RUN_OPTIONS,
+    SHOW_OPTIONS,
+    STORE,
+    Option,
+)
 
 _MOST_IDS = 20
 """Runs whose ids are offered beside the names."""
+_MOST_INDEXES = 50
+"""Executions of a step that are offered."""
 
 _IDENTIFIER = "jupyter_wfresume"
-_LINE = re.compile(r"(?:\s*|.*=\s*)(%%wfrun|%wfruns|%wfresume)(\s.*)")
-_OFFERED: dict[str, tuple[Sequence[Option], bool]] = {
-    "%%wfrun": (RUN_OPTIONS, False),
-    "%wfruns": (LIST_OPTIONS, False),
-    "%wfresume": (RESUME_OPTIONS, True),
+_LINE = re.compile(r"(?:\s*|.*=\s*)(%%wfrun|%wfruns|%wfresume|%wfshow|%%?wfreplay)(\s.*)")
+_OFFERED: dict[str, tuple[Sequence[Option], bool, bool]] = {
+    "%%wfrun": (RUN_OPTIONS, False, False),
+    "%wfruns": (LIST_OPTIONS, False, False),
+    "%wfresume": (RESUME_OPTIONS, True, False),
+    "%wfshow": (SHOW_OPTIONS, True, True),
+    "%wfreplay": (REPLAY_OPTIONS, True, True),
+    "%%wfreplay": (REPLAY_OPTIONS, True, True),
 }
-"""By magic: its options, and whether ids of runs fit where names do."""
+"""By magic: its options, whether ids of runs fit where names do, and whether an execution follows."""
 
 
 def register(shell: Any) -> None:
@@ -44,23 +59,25 @@ def complete(context: CompletionContext) -> Any:
     line = context.line_with_cursor[: context.cursor_position]
     found = _LINE.fullmatch(line)
     above = context.full_text.split("\n")[: context.cursor_line]
-    if found is None or (found[1] == "%%wfrun" and any(row.strip() for row in above)):
+    if found is None or (found[1].startswith("%%") and any(row.strip() for row in above)):
         return {"completions": []}
-    options, ids = _OFFERED[found[1]]
-    typed, offered = candidates(found[2], options, ids)
+    typed, offered = candidates(found[2], *_OFFERED[found[1]])
     if offered is None:
         return {"completions": []}
     fitting = [SimpleCompletion(text=text, type="magic") for text in offered if text.startswith(typed)]
     return {"completions": fitting, "matched_fragment": typed, "suppress": True, "ordered": True}
 
 
-def candidates(line: str, options: Sequence[Option], ids: bool) -> tuple[str, list[str] | None]:
+def candidates(
+    line: str, options: Sequence[Option], ids: bool, places: bool = False
+) -> tuple[str, list[str] | None]:
     """Return the word that is being typed, and what may stand there.
 
     Args:
         line: what stands between the magic's name and the cursor.
         options: what the magic offers.
         ids: whether ids of runs fit where names do.
+        places: whether ``STEP[N]`` follows the run.
 
     The second is None where others know better, as for a folder's name.
     """
@@ -68,19 +85,24 @@ def candidates(line: str, options: Sequence[Option], ids: bool) -> tuple[str, li
     typed = words.pop() if words and not line[-1].isspace() else ""
     flags = {option.flag: option for option in options}
     previous = flags.get(words[-1]) if words else None
+    if previous is DIFF:
+        return typed, _runs(_store(words), ids)
     if previous is not None and previous.value:
         return typed, None if previous is STORE else list(previous.words)
     left = [flag for flag, option in flags.items() if words.count(flag) < option.most]
-    if typed.startswith("-") or _has_word(words, flags):
+    given = _plain_words(words, flags)
+    if places and len(given) == 1 and not typed.startswith("-"):
+        return typed, [*_places(given[0], _store(words), typed), *left]
+    if typed.startswith("-") or given:
         return typed, left
     return typed, [*_runs(_store(words), ids), *left]
 
 
-def _has_word(words: Sequence[str], flags: dict[str, Option]) -> bool:
-    """Whether the one word beside the options is there."""
+def _plain_words(words: Sequence[str], flags: dict[str, Option]) -> list[str]:
+    """The words beside the options and their values."""
     takes_value = {flag for flag, option in flags.items() if option.value}
     pairs = itertools.pairwise(["", *words])
-    return any(not word.startswith("-") and previous not in takes_value for previous, word in pairs)
+    return [word for previous, word in pairs if not word.startswith("-") and previous not in takes_value]
 
 
 def _store(words: Sequence[str]) -> str | None:
@@ -95,3 +117,24 @@ def _runs(store: str | None, ids: bool) -> list[str]:
     names = list(dict.fromkeys(run.header.name for run in found))
     names = [f'"{name}"' if len(name.split()) > 1 else name for name in names]
     return [*names, *([run.header.run_id[:8] for run in found[:_MOST_IDS]] if ids else [])]
+
+
+def _places(run: str, store: str | None, typed: str) -> list[str]:
+    """Steps of a run; behind a step's bracket its executions, failures first."""
+    try:
+        rows = executions(open_run(run.strip("'\""), store).records)
+    except WfresumeError:
+        return []  # as above
+    by_step: dict[str, list[Row]] = {}
+    for row in rows:
+        by_step.setdefault(row.step, []).append(row)
+    step, bracket, index = typed.partition("[")
+    if not bracket:
+        return [
+            f"{name}[0]" if [row.index for row in found] == [0] else name for name, found in by_step.items()
+        ]
+    found = by_step.get(step, [])
+    labels = [f"{step}[failed]"] if any(row.status == "failed" for row in found) else []
+    found = sorted(found, key=lambda row: (row.status != "failed", row.index))
+    labels += [f"{step}[{row.index}]" for row in found if str(row.index).startswith(index)]
+    return labels[:_MOST_INDEXES]

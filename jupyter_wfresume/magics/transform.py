@@ -1,4 +1,4 @@
-"""The rewriting that makes IPython await ``%%wfrun`` and ``%wfresume``.
+"""The rewriting that makes IPython await ``%%wfrun``, ``%wfresume`` and ``%wfreplay``.
 
 IPython calls a magic and never awaits what it returns. An ``await`` in front of the generated call
 makes the whole cell a coroutine on the kernel's own loop, where the kernel's interrupt reaches it.
@@ -16,8 +16,17 @@ from IPython.core.interactiveshell import InteractiveShell
 WRAPPERS = frozenset({"time", "timeit", "capture", "prun"})
 """IPython's cell magics that run their body as code, which cannot hold an awaited magic."""
 
-RUN, RESUME, REFUSE = "run_cell_awaited", "resume_awaited", "refuse"
-"""Methods of the magics' class that rewritten calls go to."""
+CELLS = {"wfrun": "run_cell_awaited", "wfreplay": "replay_cell_awaited"}
+"""By cell magic, the method of the magics' class that the rewritten call goes to."""
+
+LINES = {"wfresume": "resume_awaited", "wfreplay": "replay_awaited"}
+"""The same for line magics."""
+
+SEEN = frozenset({"wfreplay", "wfshow"})
+"""Line magics whose value is to be seen, also where it is not the last of its cell."""
+
+REFUSE, SHOW = "refuse", "show_in_passing"
+"""Methods of the magics' class for what cannot be awaited, and for a value in the midst of a cell."""
 
 
 class AwaitedMagics:
@@ -35,7 +44,7 @@ class AwaitedMagics:
     def __call__(self, lines: list[str]) -> list[str]:
         """Return the lines of a transformed cell with our calls awaited."""
         text = "".join(lines)
-        if "wfrun" not in text and "wfresume" not in text:
+        if not any(name in text for name in (*CELLS, *LINES, *SEEN)):
             return lines
         if not self.shell.autoawait or _inside_a_cell():
             return lines
@@ -50,21 +59,27 @@ class AwaitedMagics:
 
     def _cell(self, call: tuple[str, str, str], lines: list[str]) -> list[str]:
         name, line, body = call
-        if name == "wfrun":
-            return [f"await {self._target(RUN)}({line!r}, {body!r})\n"]
-        if _wraps_ours(name, body):
-            return [f"{self._target(REFUSE)}({name!r})\n"]
+        if name in CELLS:
+            return [f"await {self._target(CELLS[name])}({line!r}, {body!r})\n"]
+        wrapped = _wrapped(name, body)
+        if wrapped:
+            return [f"{self._target(REFUSE)}({name!r}, {wrapped!r})\n"]
         return lines
 
     def _lines(self, tree: ast.Module, text: str) -> list[str]:
         rows = [row.encode() for row in text.split("\n")]
         for statement in reversed(list(_top_level(tree.body))):
-            line = _resume_line(statement)
-            if line is None or statement.end_lineno != statement.lineno:
+            found = _line_magic(statement)
+            if found is None or found[2].end_lineno != found[2].lineno:
                 continue
-            row = rows[statement.lineno - 1]
-            call = f"await {self._target(RESUME)}({line!r})".encode()
-            rows[statement.lineno - 1] = row[: statement.col_offset] + call + row[statement.end_col_offset :]
+            name, line, call = found
+            row = rows[call.lineno - 1]
+            new = row[call.col_offset : call.end_col_offset].decode()
+            if name in LINES:
+                new = f"await {self._target(LINES[name])}({line!r})"
+            if name in SEEN and isinstance(statement, ast.Expr) and statement is not tree.body[-1]:
+                new = f"{self._target(SHOW)}({new})"
+            rows[call.lineno - 1] = row[: call.col_offset] + new.encode() + row[call.end_col_offset :]
         return "\n".join(row.decode() for row in rows).splitlines(keepends=True)
 
     def _target(self, method: str) -> str:
@@ -97,14 +112,18 @@ def _sole_cell_magic(tree: ast.Module) -> tuple[str, str, str] | None:
     return (words[0], words[1], words[2]) if words is not None and len(words) == 3 else None
 
 
-def _resume_line(statement: ast.stmt) -> str | None:
+def _line_magic(statement: ast.stmt) -> tuple[str, str, ast.expr] | None:
+    """Return name, line and the generated call of a statement that is one of our line magics."""
     words = _generated_call(statement, "run_line_magic")
-    return words[1] if words is not None and len(words) == 2 and words[0] == "wfresume" else None
+    if words is None or len(words) != 2 or not isinstance(statement, (ast.Expr, ast.Assign)):
+        return None
+    ours = SEEN if isinstance(statement, ast.Assign) else SEEN | LINES.keys()
+    return (words[0], words[1], statement.value) if words[0] in ours else None
 
 
 def _generated_call(statement: ast.stmt, method: str) -> list[str] | None:
-    """Return the words of a statement ``get_ipython().method('…', …)``, or None."""
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+    """Return the words of a statement ``get_ipython().method('…', …)``, assigned or not; or None."""
+    if not isinstance(statement, (ast.Expr, ast.Assign)) or not isinstance(statement.value, ast.Call):
         return None
     call = statement.value
     if call.keywords or ast.unparse(call.func) != f"get_ipython().{method}":
@@ -126,12 +145,12 @@ def _top_level(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _top_level(branch.body)
 
 
-def _wraps_ours(name: str, body: str) -> bool:
-    """Whether a wrapper's body begins with ``%%wfrun``, below further wrappers or not."""
+def _wrapped(name: str, body: str) -> str:
+    """Return which of our cell magics a wrapper's body begins with, below further wrappers or not."""
     while name in WRAPPERS:
         first, _, rest = body.lstrip().partition("\n")
         inner = first.split(None, 1)[0] if first.startswith("%%") else ""
-        if inner == "%%wfrun":
-            return True
         name, body = inner.removeprefix("%%"), rest
-    return False
+        if name in CELLS:
+            return name
+    return ""

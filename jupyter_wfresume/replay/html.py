@@ -10,6 +10,9 @@ from .words import Difference, Piece
 LIMIT = 100
 """Differences that are drawn; the others are counted."""
 
+_WHOLE = 32
+"""Characters of a path that are not broken over lines."""
+
 SIGNS = {"added": "+", "removed": "-", "changed": "~", "type": "~"}
 
 _INS = "text-decoration:none;background:rgba(9,105,218,.14);border-bottom:2px solid rgba(9,105,218,.8);"
@@ -65,8 +68,11 @@ def _row(one: Difference) -> str:
     if one.shown.note:
         style = _MUTED if parts else ""
         parts.append(f'<span style="{style}">{html.escape(one.shown.note)}</span>')
+    name = _name(one)
+    whole = "white-space:nowrap;" if len(name) <= _WHOLE else ""
     return (
-        f'<tr><td style="{cell}">{SIGNS[one.kind]}</td><td style="{cell}">{html.escape(_name(one))}</td>'
+        f'<tr><td style="{cell}{whole}">{SIGNS[one.kind]}</td>'
+        f'<td style="{cell}{whole}">{html.escape(name)}</td>'
         f'<td style="{cell}">{separator.join(parts)}</td></tr>'
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any
@@ -18,6 +19,8 @@ ITEMS = 12
 """Items of a list, or lines of a text, that are shown of one."""
 DEPTH = 3
 """Levels that get lines of their own."""
+PACKED = 200
+"""Short items of a list that are shown."""
 NARROW = 20
 """Characters that a part gets at the least."""
 
@@ -60,8 +63,14 @@ def _lines(value: Any, width: int, depth: int) -> Iterator[str]:
         return
     opening, named, closing = shape
     yield opening
+    if all(not name and _is_short(part) for name, part in named):
+        yield from _packed([part for _, part in named], width)
+        named = []
     for name, part in named[:ITEMS]:
         head, *rest = _lines(part, max(NARROW, width - 2 - len(name)), depth - 1)
+        if name and rest and _shape(part) is None and not isinstance(part, str):
+            # A table's columns have to stand below each other.
+            head, rest = "", ["  " + line for line in (head, *rest)]
         yield f"  {name}{head}"
         yield from (f"  {line}" for line in rest)
     if len(named) > ITEMS:
@@ -69,17 +78,33 @@ def _lines(value: Any, width: int, depth: int) -> Iterator[str]:
     yield closing
 
 
+def _is_short(part: Any) -> bool:
+    return isinstance(part, (int, float, type(None))) or (isinstance(part, str) and len(part) < NARROW)
+
+
+def _packed(parts: list[Any], width: int) -> Iterator[str]:
+    """Short items, many in a line."""
+    some = ", ".join(map(repr, parts[: PACKED + 1]))
+    lines = textwrap.wrap(some, width - 2)
+    yield from (f"  {line}" for line in lines[:ITEMS])
+    if len(parts) > PACKED or len(lines) > ITEMS:
+        yield f"  … {len(parts):,} in all"
+
+
 def _leaf(value: Any, width: int) -> Iterator[str]:
     """A text line by line, a table as it prints itself, the rest in one line."""
-    if isinstance(value, str) and "\n" in value:
-        texts = value.splitlines()
+    if isinstance(value, str):
+        texts = [part for line in value.splitlines() for part in textwrap.wrap(line, width - 2) or [""]]
         yield "'''"
-        yield from (f"  {_cut(text, width - 2)}" for text in texts[:ITEMS])
+        yield from (f"  {text}" for text in texts[:ITEMS])
         yield f"  … {len(texts) - ITEMS:,} more lines" if len(texts) > ITEMS else "'''"
         return
     text = _repr(value, width)
-    if "\n" in text and not isinstance(value, str):
-        yield from (_cut(line, width) for line in text.splitlines()[:ITEMS])
+    if "\n" in text:
+        lines = text.splitlines()
+        yield from (_cut(line, width) for line in lines[:ITEMS])
+        if len(lines) > ITEMS:
+            yield f"… {len(lines) - ITEMS:,} more lines"
     else:
         yield show(value, width)
 

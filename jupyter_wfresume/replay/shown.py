@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from .html import as_html, as_text
 from .outcome import Outcome
-from .pretty import pretty
-from .traces import own_frames, where
+from .pretty import WIDTH, pretty
+from .traces import trace
 
 if TYPE_CHECKING:
     from .again import Replayed
 
 ROWS = 50
 """Replays that get a line in a table."""
+HALF = 44
+"""Characters of a line where two outputs stand beside each other."""
 FEW = 20
 """Differences that are drawn of one replay."""
 _INPUT_LINES = 10
@@ -45,7 +47,9 @@ def took(seconds: float) -> str:
     Args:
         seconds: how long it took.
     """
-    return f"{round(seconds * 1000)} ms" if seconds < 0.0995 else f"{seconds:,.{1 if seconds < 9.95 else 0}f} s"
+    return (
+        f"{round(seconds * 1000)} ms" if seconds < 0.0995 else f"{seconds:,.{1 if seconds < 9.95 else 0}f} s"
+    )
 
 
 def verdict(done: Replayed) -> str:
@@ -61,6 +65,8 @@ def verdict(done: Replayed) -> str:
     if done.old_error is not None and done.new.error is None:
         return "it had failed, and does not now"
     count = len(done.differences)
+    if done.new.waits:
+        return "it waits for an event now"
     return f"{count:,} difference{'' if count == 1 else 's'}"
 
 
@@ -72,11 +78,11 @@ def replay_text(done: Replayed) -> str:
     """
     lines = [f"{done.label} · replayed alone, nothing was written · {verdict(done)}"]
     lines += _part("edited input" if done.edited else "input", pretty(_one(done.input), lines=_INPUT_LINES))
-    lines += _part(f"recorded, {took(done.old_seconds)}", _outcome(done.old_output, done.old_error, False))
-    lines += _part(f"now, {took(done.new.seconds)}", _outcome(done.new_output, done.new.error, done.new.waits))
+    lines += _part(f"recorded, {took(done.old_seconds)}", _then(done, WIDTH))
+    lines += _part(f"now, {took(done.new.seconds)}", _now(done, WIDTH))
     if done.new.error is not None:
-        lines += [f"      at {line}" for line in map(where, own_frames(done.new.error))]
-    if done.differences:
+        lines += [f"      at {line}" for line in trace(done.new.error)]
+    if _tells(done):
         lines += _part("differences", as_text(done.differences, FEW))
     lines += [f"  note: {note}" for note in done.notes]
     return "\n".join(lines)
@@ -89,20 +95,21 @@ def replay_html(done: Replayed) -> str:
         done: the replay.
     """
     sides = [
-        _side(f"recorded · {took(done.old_seconds)}", _outcome(done.old_output, done.old_error, False)),
-        _side(f"now · {took(done.new.seconds)}", _outcome(done.new_output, done.new.error, done.new.waits)),
+        _side(f"recorded · {took(done.old_seconds)}", _then(done, HALF)),
+        _side(f"now · {took(done.new.seconds)}", _now(done, HALF)),
     ]
     pieces = [
         f'<div><b style="font-weight:600">{html.escape(done.label)}</b> '
-        f'<span style="{_SOFT}">replayed alone, nothing was written ·</span> {html.escape(verdict(done))}</div>',
+        f'<span style="{_SOFT}">replayed alone, nothing was written ·</span> {html.escape(verdict(done))}'
+        "</div>",
         _side("edited input" if done.edited else "input", pretty(_one(done.input), lines=_INPUT_LINES)),
         '<div style="display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);column-gap:16px;'
         f'border-top:1px solid {_LINE};margin-top:4px">{"".join(sides)}</div>',
     ]
     if done.new.error is not None:
-        lines = "\n".join(map(where, own_frames(done.new.error)))
+        lines = "\n".join(trace(done.new.error))
         pieces.append(f'<pre style="{_PRE}{_SOFT}">{html.escape(lines)}</pre>')
-    if done.differences:
+    if _tells(done):
         pieces.append(f'<div style="border-top:1px solid {_LINE};margin-top:4px">')
         pieces.append(f"{as_html(done.differences, FEW)}</div>")
     pieces += [f'<div style="{_SOFT}">note: {html.escape(note)}</div>' for note in done.notes]
@@ -159,9 +166,18 @@ def summary(found: Sequence[Replayed]) -> str:
     return said + (f"; {raised:,} raised" if raised else "")
 
 
+def _tells(done: Replayed) -> bool:
+    """Whether the differences say more than the two outcomes beside each other."""
+    return (
+        bool(done.differences) and (done.old_error is None) == (done.new.error is None) and not done.new.waits
+    )
+
+
 def _row(done: Replayed) -> tuple[str, str, str, str]:
     said = "none"
-    if done.differences:
+    if done.differences and not _tells(done):
+        said = f"now {Outcome(done.new_output, done.new.error, done.new.waits).text}"
+    elif done.differences:
         first = " ".join(as_text(done.differences[:1]).split())
         more = len(done.differences) - 1
         said = f"{first if len(first) <= 90 else first[:89] + '…'}{f' and {more:,} more' if more else ''}"
@@ -172,20 +188,29 @@ def _row(done: Replayed) -> tuple[str, str, str, str]:
 
 def _html_row(done: Replayed) -> str:
     label, then, now, said = (html.escape(text) for text in _row(done))
+    said = said if done.differences else f'<span style="{_SOFT}">{said}</span>'
     cells = "".join(f'<td style="{_CELL}">{text}</td>' for text in (label, then, now))
-    inside = as_html(done.differences[:3]) if done.differences else f'<span style="{_SOFT}">{said}</span>'
+    inside = as_html(done.differences[:3]) if _tells(done) else said
     more = len(done.differences) - 3
     inside += f'<span style="{_SOFT}">… and {more:,} more</span>' if more > 0 else ""
-    return f'<tr style="border-top:1px solid {_LINE};background:none">{cells}<td style="{_CELL}">{inside}</td></tr>'
+    row = f"border-top:1px solid {_LINE};background:none"
+    return f'<tr style="{row}">{cells}<td style="{_CELL}">{inside}</td></tr>'
 
 
 def _rest(found: Sequence[Replayed]) -> str:
     return f"… and {len(found) - ROWS:,} more"
 
 
-def _outcome(output: list[Any], error: BaseException | None, waits: bool) -> str:
-    outcome = Outcome(output, error, waits)
-    return outcome.word or ("nothing" if not output else pretty(_one(output)))
+def _then(done: Replayed, width: int) -> str:
+    return _outcome(Outcome(done.old_output, done.old_error), width)
+
+
+def _now(done: Replayed, width: int) -> str:
+    return _outcome(Outcome(done.new_output, done.new.error, done.new.waits), width)
+
+
+def _outcome(outcome: Outcome, width: int) -> str:
+    return outcome.word or (pretty(_one(outcome.output), width) if outcome.output else "nothing")
 
 
 def _one(values: list[Any]) -> Any:
@@ -204,4 +229,3 @@ def _side(title: str, text: str) -> str:
         f'<div style="min-width:0"><div style="{_SOFT}">{html.escape(title)}</div>'
         f'<pre style="{_PRE}">{html.escape(text)}</pre></div>'
     )
-

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import sysconfig
 import traceback
+from collections.abc import Sequence
 
 _MACHINERY = ("workflows", "llama_index_instrumentation", "jupyter_wfresume", "asyncio", "concurrent")
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
@@ -17,6 +20,17 @@ def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
     return [frame for frame in traceback.extract_tb(error.__traceback__) if _is_users(frame.filename)]
 
 
+def own_place(frames: Sequence[traceback.FrameSummary]) -> traceback.FrameSummary | None:
+    """The innermost frame that is in no library, else the innermost; None where there is none.
+
+    Args:
+        frames: of `own_frames`.
+    """
+    return next(
+        (frame for frame in reversed(frames) if not _is_librarys(frame.filename)), [*frames, None][-1]
+    )
+
+
 def where(frame: traceback.FrameSummary) -> str:
     """A frame in one line: ``Cell In[3], line 7: raise ValueError(...)``.
 
@@ -24,6 +38,17 @@ def where(frame: traceback.FrameSummary) -> str:
         frame: the frame.
     """
     return f"{_place(frame.filename)}, line {frame.lineno}: {frame.line}"
+
+
+def trace(error: BaseException) -> list[str]:
+    """The user's own frames of an exception, one line each, without those of libraries that they call.
+
+    Args:
+        error: the exception, with its traceback.
+    """
+    frames = own_frames(error)
+    users = [frame for frame in frames if not _is_librarys(frame.filename)]
+    return [where(frame) for frame in users or frames[-1:]]
 
 
 def _place(filename: str) -> str:
@@ -37,3 +62,7 @@ def _place(filename: str) -> str:
 def _is_users(filename: str) -> bool:
     parts = filename.replace("\\", "/").split("/")
     return not any(part in _MACHINERY for part in parts[:-1])
+
+
+def _is_librarys(filename: str) -> bool:
+    return filename.startswith(_LIBRARIES)

@@ -153,7 +153,9 @@ def _change(old: Any, new: Any) -> str:
         return ""
     if by != by or (share is not None and share != share):
         return ""
-    return f"({absolute})" if share is None else f"({absolute}, {share:+.3g} %)"
+    if share is None:
+        return f"({absolute})"
+    return f"({absolute}, {share:{'+.3g' if abs(share) < 1000 else '+,.0f'}} %)"
 
 
 def _is_number(value: Any) -> bool:

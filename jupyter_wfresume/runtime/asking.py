@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine import (
+    AddWaiter,
+    AttachedInternal,
     Event,
     LiveBrokerState,
     StepInfo,
     TickAddEvent,
+    TickStepResult,
     WorkflowTick,
+    is_parked,
     mark,
     open_waiters,
     own_requirements,
@@ -19,7 +23,21 @@ from ..engine import (
     waiter_key,
 )
 from ..journal import Question, Questions
+from .flights import Flight
+from .hooks import Hooks
 from .mailbox import Mailbox
+
+REPEATS = (
+    "`{}` asked: with each answer it runs again from its start, as the engine does it; "
+    "what must not be paid for twice belongs into a step before"
+)
+"""What is said once of a step that waits in its midst."""
+
+RENAMED = (
+    "`{}` makes its waiter_id anew each time it runs: its question was recognized all the same; "
+    "give it a fixed waiter_id"
+)
+"""What is said once of a step whose waiter has another name each time."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +46,15 @@ class Asked:
 
     Args:
         key: names the question.
-        waiter: names the waiter that takes the answer, or empty.
+        takes: what the answer is marked with, so that nothing else takes it; empty where any
+            waiter may, as no step does.
         question: what was asked.
         cls: the class of the answer.
         requirements: what the waiter wants of it.
     """
 
     key: str
-    waiter: str
+    takes: str
     question: Question
     cls: type[Event]
     requirements: dict[str, Any]
@@ -53,6 +72,7 @@ class Asking:
         questions: what was asked.
         steps: the steps, for what they accept.
         mailbox: told of an answer before it comes in.
+        hooks: of the session.
         deliver: puts a tick into the mailbox.
         answered: slots of answers that earlier lives delivered.
     """
@@ -62,15 +82,43 @@ class Asking:
         questions: Questions,
         steps: list[StepInfo],
         mailbox: Mailbox,
+        hooks: Hooks,
         deliver: Callable[[WorkflowTick], None],
         answered: set[str],
     ) -> None:
         self._questions = questions
         self._accepted = [cls for info in steps for cls in info.accepts if isinstance(cls, type)]
         self._mailbox = mailbox
+        self._hooks = hooks
         self._deliver = deliver
         self._under_way: dict[str, str] = {}
         self.answered = answered
+
+    def noted(self, tick: TickStepResult, flight: Flight, state: LiveBrokerState) -> None:
+        """A result may ask.
+
+        Args:
+            tick: the result.
+            flight: the execution.
+            state: the state after the result was reduced.
+        """
+        self._questions.result(tick, flight.asked, tick.stamped_at or time.time())
+        made = [item for item in tick.result if isinstance(item, AddWaiter)]
+        if any(not is_parked(waiter.waiter_id) for waiter in made):
+            self._hooks.warn(REPEATS.format(flight.step))
+        if made or self._questions.open(state):
+            self._hooks.asked()
+
+    def renamed(self, flight: Flight | None) -> None:
+        """A step waits under another name than before, for what it waited for then."""
+        if flight is not None and not flight.alone:
+            self._hooks.warn(RENAMED.format(flight.step))
+
+    async def publish_again(self, internal: AttachedInternal, state: LiveBrokerState) -> None:
+        """Put open questions into the stream: a body that answers what it reads there reads it anew."""
+        for question in self._questions.open(state):
+            if question.event is not None:
+                await internal.publish(question.event)
 
     def open(self, state: LiveBrokerState) -> list[Asked]:
         """What is to be answered, with what an answer is made of.
@@ -79,15 +127,16 @@ class Asking:
             state: the broker state.
         """
         waiters = {waiter_key(str(s), w.waiter_id): w for s, w in open_waiters(state)}
+        unlinked = response_class(self._accepted)
+        taken = any(issubclass(unlinked, cls) for cls in self._accepted)
         found: list[Asked] = []
-        for number, question in enumerate(self._questions.open(state)):
-            key = waiter_key(question.step, question.waiter_id)
-            waiter = waiters.get(key) if question.waiter_id else None
+        for question in self._questions.open(state):
+            waiter = waiters.get(question.key) if question.waiter_id else None
             if waiter is None:
-                found.append(Asked(f"{key}{number}", "", question, response_class(self._accepted), {}))
+                found.append(Asked(question.key, question.key if taken else "", question, unlinked, {}))
             else:
                 wanted = own_requirements(waiter.requirements)
-                found.append(Asked(key, key, question, waiter.waiting_for_event, wanted))
+                found.append(Asked(question.key, question.key, question, waiter.waiting_for_event, wanted))
         return found
 
     def is_answering(self, asked: Asked) -> bool:
@@ -103,9 +152,9 @@ class Asking:
             slot: where the answer was written down.
         """
         self._under_way[asked.key] = slot
-        if asked.waiter:
-            mark(event, asked.waiter)
-        self._mailbox.expect(event, slot, asked.waiter)
+        if asked.takes:
+            mark(event, asked.takes)
+        self._mailbox.expect(event, slot, asked.takes)
         self._deliver(TickAddEvent(event=event))
 
     def delivered(self, slot: str) -> None:

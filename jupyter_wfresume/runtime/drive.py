@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..codec import encode
 from ..engine import (
     AttachedInternal,
     BrokerState,
@@ -40,10 +39,9 @@ from ..engine import (
     unmark,
     workers_of,
 )
-from ..errors import CannotKeepError
 from ..journal import Journal, Questions, Record, Restored
 from .asking import Asking
-from .flights import Flight, Flights, T, apart
+from .flights import CURRENT, Flight, Flights, T, apart
 from .hooks import Clock, Hooks
 from .mailbox import Mailbox
 from .offspring import watch
@@ -110,10 +108,12 @@ class Drive:
         self.questions = Questions() if restored is None else restored.questions
         self._carried: dict[str, dict[int, Event]] = {} if restored is None else restored.carried
         self._compose(journal, {} if restored is None else restored.indexes)
-        self._remember_refs()
+        if restored is not None:
+            self.recorder.remember(restored)
         self._own_budget: tuple[float | None] | None = None
         self._yielded = 0.0
         self._deliveries: set[asyncio.Task[Any]] = set()
+        self.parked: list[tuple[Flight, Exception]] = []
         self.was_awaited = False
         self.has_begun = False
         self.over = False
@@ -140,6 +140,7 @@ class Drive:
             self.questions,
             self.progress.steps,
             self._mailbox,
+            hooks,
             self.deliver,
             set() if restored is None else restored.answers,
         )
@@ -158,26 +159,15 @@ class Drive:
             self.engine_run_id, self.holder, self.flights, self._carried, hooks, self._draining
         )
 
-    def _remember_refs(self) -> None:
-        restored = self._beginning.restored
-        if restored is None:
-            return
-        for event, ref in restored.refs.values():
-            node: Any = {"lost": []}
-            if id(event) not in restored.lost:
-                try:
-                    node = encode(event, self.recorder.journal.store_blobs)
-                except CannotKeepError:
-                    # It was kept once, so the class has changed since; only
-                    # the check for changes in place is lost.
-                    node = {"lost": []}
-            self.recorder.refs.put(event, ref, node)
-
     # -- the engine starts ------------------------------------------------
 
     def attached(self, internal: AttachedInternal) -> None:
         """The engine made an adapter of the loop's side."""
         self.internal = internal
+
+    def renamed_waiter(self) -> None:
+        """A step waits under another name than before, for what it waited for then."""
+        self.asking.renamed(CURRENT.get())
 
     def started(self, inner: Any) -> None:
         """The engine started the loop."""
@@ -274,7 +264,7 @@ class Drive:
         since = state.last_alive_stamp
         if not self.has_begun or self._mailbox.is_idle or since is None:
             return state.elapsed_alive
-        return state.elapsed_alive + max(0.0, now - since)
+        return state.elapsed_alive + max(0.0, self._clock.at(now) - since)
 
     # -- ticks ------------------------------------------------------------
 
@@ -311,10 +301,7 @@ class Drive:
         if restored is None:
             return
         assert self.internal is not None
-        for question in self.questions.open(self.state):
-            # A body that answers what it reads from the stream has to read it in this life too.
-            if question.event is not None:
-                await self.internal.publish(question.event)
+        await self.asking.publish_again(self.internal, self.state)
         self._timers.arm(restored)
 
     def deliver(self, tick: WorkflowTick) -> None:
@@ -340,7 +327,8 @@ class Drive:
         self.recorder.other(tick, self.state.journal_seq - 1, self._clock.now, about)
         if "an" in about:
             self.asking.delivered(about["an"])
-        self.questions.event(tick.event, self.state)
+        self.questions.event(tick.event, self.state, about.get("to", ""))
+        self._hooks.asked()
 
     def _on_result(self, tick: TickStepResult) -> None:
         flight = self.flights.get(tick.invocation_id)
@@ -350,13 +338,15 @@ class Drive:
         final = not self.state.is_running and stop is None
         record = self.recorder.result(tick, flight, self.state.journal_seq - 1, self._clock.now, final)
         self.progress.recorded(record, self._beginning.codes.get(flight.step, ""))
-        self.questions.result(tick, self._clock.now)
+        self.asking.noted(tick, flight, self.state)
         self._timers.note(flight.step, tick.result)
         self._carried.pop(flight.work_item_id, None)
         self.over = self.over or not self.state.is_running
         if stop is not None and record["k"] == "R":
             index = next(i for i, item in enumerate(tick.result) if getattr(item, "result", None) is stop)
             self.stop_ref = [self.recorder.journal.length - 1, index]
+        if flight.parked is not None:
+            self.parked.append((flight, flight.parked.exception))
         if final:
             failure = next((item for item in tick.result if item.type == "failed"), None)
             self.failure = (flight, None if failure is None else failure.exception)
@@ -414,6 +404,14 @@ class Drive:
         """Whether somebody outside can move the run: a waiter, or a question."""
         return bool(open_waiters(self.state) or self.questions.open(self.state))
 
+    def has_timers(self) -> bool:
+        """Whether something of the run is due by itself: a retry, or the end of a wait."""
+        return self._timers.has_due()
+
+    def rest(self, rests: bool) -> None:
+        """Let the run's time stand still while all it does is wait in runs below it, or go on."""
+        self._clock.rest(rests, time.time())
+
     def standing(self, step: str, one: InProgressState) -> Standing:
         """What an execution that the engine has dispatched is doing."""
         flight = self.flights.get(one.invocation_id)
@@ -434,9 +432,7 @@ class Drive:
 
     async def outcome(self, inner: Awaitable[StopEvent] | None) -> StopEvent:
         """The result, or the exception that ends the body."""
-        if inner is None:
-            raise RuntimeError("the engine did not start this run")
-        return await self._hooks.conclude(inner)
+        return self.recorded_result() if inner is None else await self._hooks.conclude(inner)
 
     def awaited(self) -> None:
         """The body awaits the handler."""

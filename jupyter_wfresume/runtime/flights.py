@@ -36,12 +36,18 @@ class Flight:
         began: seconds since the epoch, or 0 before it started.
         gated: dispatched while nothing new may start.
         held: its final failure is held back while siblings finish.
+        parked: the failure for which it was set aside.
+        skipped: a person decided that it is left out.
         dead: it was interrupted and will not finish.
         reads: state paths it read.
         writes: state paths it wrote.
         seen: digest of what it read at each path before it wrote there, or None
             where that cannot be compared.
+        changes: how often it set something of the state.
+        others_changed: how often others had, when it first saw the whole state.
+        behind_s: how far the run's clock was behind when it was dispatched, in seconds.
         published: what it put into the stream.
+        asked: what of that asks a person.
         replaced: what it is given in place of its inputs, by their ``id``.
         source: the execution of an earlier run that answers it: run, record, the
             seconds it took, digest of its code; None where it is executed.
@@ -59,15 +65,21 @@ class Flight:
     inputs: list[Event]
     sync: bool
     began: float = 0.0
+    behind_s: float = 0.0
     gated: bool = False
     held: StepWorkerFailed | None = None
+    parked: StepWorkerFailed | None = None
+    skipped: bool = False
     dead: bool = False
     recorded: bool = False
     alone: bool = False
     reads: set[tuple[Any, ...]] = field(default_factory=set)
     writes: set[tuple[Any, ...]] = field(default_factory=set)
     seen: dict[tuple[Any, ...], str | None] = field(default_factory=dict)
+    changes: int = 0
+    others_changed: int = 0
     published: list[Event] = field(default_factory=list)
+    asked: list[Event] = field(default_factory=list)
     source: tuple[str, int, float, str] | None = None
     replaced: dict[int, Event] = field(default_factory=dict)
     nested: dict[str, int] = field(default_factory=dict)

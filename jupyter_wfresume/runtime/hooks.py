@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from ..effects import Place
 from ..engine import StepWorkerOutput, StopEvent
 from ..journal import FindClass
 from .flights import Flight
@@ -18,10 +19,14 @@ class Hooks:
         header: makes the header's bytes when it is time to write it.
         changed: called whenever something to show has changed.
         idle: called when nothing can move without help, and when it can again.
+        asked: called when what is asked may have changed.
         warn: told of what a user should know, one sentence each.
         supply: fills inputs that were not kept.
         reuse: the recorded output of an earlier run's execution that is right for
             this one, or None.
+        skip: whether a person decided that an execution is left out.
+        keep_going: an execution that fails for good is set aside.
+        place: where an execution stands, for its side effects.
         cut_off: told when an execution will not finish.
         conclude: waits for the engine's result and decides how the run ended.
         given_up: called when the body stops waiting for the handler.
@@ -31,9 +36,13 @@ class Hooks:
     header: Callable[[], bytes | None]
     changed: Callable[[], None]
     idle: Callable[[bool], None]
+    asked: Callable[[], None]
     warn: Callable[[str], None]
     supply: Callable[[Flight], Awaitable[None]]
     reuse: Callable[[Flight], Awaitable[list[StepWorkerOutput] | None]]
+    skip: Callable[[Flight], bool]
+    keep_going: bool
+    place: Callable[[Flight], Place]
     cut_off: Callable[[Flight, BaseException], None]
     conclude: Callable[[Awaitable[StopEvent]], Awaitable[StopEvent]]
     given_up: Callable[[], None]
@@ -45,11 +54,31 @@ class Clock:
 
     So a fold of the recorded ticks, each with its time, makes the very same
     decisions as the live loop.
+
+    While the run rests, the clock stands still, and is behind by that much afterwards.
     """
 
     def __init__(self) -> None:
         self.now = 0.0
+        self.behind_s = 0.0
+        self._rests_since: float | None = None
+
+    def at(self, wall: float) -> float:
+        """The run's time at a moment that is not before the newest rest.
+
+        Args:
+            wall: the moment, seconds since the epoch.
+        """
+        return (wall if self._rests_since is None else min(wall, self._rests_since)) - self.behind_s
 
     def refresh(self, wall: float) -> None:
         """Move on to ``wall``, seconds since the epoch; never back."""
-        self.now = max(self.now, wall)
+        self.now = max(self.now, self.at(wall))
+
+    def rest(self, rests: bool, wall: float) -> None:
+        """Stand still from ``wall`` on, seconds since the epoch, or go on from there."""
+        if rests:
+            self._rests_since = wall if self._rests_since is None else self._rests_since
+        elif self._rests_since is not None:
+            self.behind_s += max(0.0, wall - self._rests_since)
+            self._rests_since = None

@@ -11,6 +11,7 @@ from ..engine import (
     EmissionKey,
     Event,
     Holder,
+    InputRequiredEvent,
     InternalDispatchEvent,
     StartEvent,
     TickAddEvent,
@@ -201,6 +202,8 @@ class Mailbox:
         if flight is not None and flight.alone:
             return False
         if not isinstance(event, InternalDispatchEvent):
+            if flight is not None and isinstance(event, InputRequiredEvent):
+                flight.asked.append(event)
             if flight is not None and len(flight.published) <= STREAM_KEPT:
                 flight.published.append(event)
             return True

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..engine import InProgressState, LiveBrokerState, StepId, StepInfo
+from ..engine import InProgressState, LiveBrokerState, StepId, StepInfo, is_parked
 from ..journal import Record
 from ..records import StepView
 
@@ -87,8 +87,11 @@ class Progress:
             code: digest of the step's code now.
         """
         count = self.counts.setdefault(record["s"], StepCount())
-        if record["k"] == "F":
+        if "pk" in record or (record["k"] == "F" and any(item[0] == "x" for item in record["r"])):
             count.failed.add(record["i"])
+        elif record["k"] == "F":
+            # It ended the run with a result that was not kept.
+            count.done.add(record["i"])
         elif "u" in record:
             self.versions[record["s"]][record["uc"]] += 1
             count.restored.add(record["i"])
@@ -96,6 +99,7 @@ class Progress:
         elif _finishes(record):
             self.versions[record["s"]][code] += 1
             count.done.add(record["i"])
+            count.failed.discard(record["i"])
             count.recent.append(record["d"])
 
     def views(
@@ -140,7 +144,9 @@ class Progress:
         note = ""
         if info.joins and worker is not None and not (done or restored or running):
             note = self._waits(info, state)
-        if worker is not None and any(w.resolved_event is None for w in worker.collected_waiters):
+        if worker is not None and any(
+            w.resolved_event is None and not is_parked(w.waiter_id) for w in worker.collected_waiters
+        ):
             note = "waits for an answer"
         return StepView(
             name=info.name,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
+from ..codec import encode
 from ..engine import (
     Event,
     StepWorkerFailed,
@@ -13,7 +15,8 @@ from ..engine import (
     TickStepResult,
     WorkflowTick,
 )
-from ..journal import Journal, Record, TickWriter, Unkept
+from ..errors import CannotKeepError
+from ..journal import Journal, Record, Restored, TickWriter, Unkept
 from ..journal.state import Lost
 from .flights import Flight
 from .hooks import Hooks
@@ -43,6 +46,17 @@ class Recorder:
         self._watch = watch
         self._header = hooks.header
         self._warn = hooks.warn
+
+    def remember(self, restored: Restored) -> None:
+        """Know where the events that are still in use were written."""
+        for event, ref in restored.refs.values():
+            node: Any = {"lost": []}
+            if id(event) not in restored.lost:
+                # It was kept once; if its class has changed since, only the
+                # check for changes in place is lost.
+                with contextlib.suppress(CannotKeepError):
+                    node = encode(event, self.journal.store_blobs)
+            self.refs.put(event, ref, node)
 
     def append(self, record: Record) -> int:
         """Write one record.
@@ -101,6 +115,12 @@ class Recorder:
             changed = self.refs.changed(flight.event)
             if changed is not None:
                 record["m"] = changed
+            elif any(map(self.refs.was_changed, flight.inputs)):
+                record["mi"] = 1
+        if flight.parked is not None:
+            record["pk"] = [self._writer.exception(flight.parked.exception), flight.parked.failed_at]
+        if flight.skipped:
+            record["sk"] = 1
         number = self.append(record)
         self._remember(number, tick, record)
         for one in written.unkept:
@@ -122,6 +142,8 @@ class Recorder:
             record["p"] = None
         elif flight.published:
             record["p"] = [self._writer.event(event, "a streamed event", []) for event in flight.published]
+        if flight.asked:
+            record["pa"] = [self._writer.event(event, "a streamed question", []) for event in flight.asked]
 
     def failed(self, flight: Flight, failure: StepWorkerFailed, position: int, now: float) -> Record:
         """Write a final failure that the engine does not get to see, because another ended the run."""
@@ -138,9 +160,8 @@ class Recorder:
         return record
 
     def _describe(self, record: Record, flight: Flight) -> None:
-        record.update(
-            {"i": flight.index, "b": round(flight.began, 3), "d": round(record["t"] - flight.began, 3)}
-        )
+        took_s = record["t"] + flight.behind_s - flight.began
+        record.update({"i": flight.index, "b": round(flight.began, 3), "d": round(took_s, 3)})
         if flight.attempt:
             record["a"] = flight.attempt
         refs = [self.refs.get(event) for event in flight.inputs]

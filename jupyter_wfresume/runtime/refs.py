@@ -23,6 +23,7 @@ class Refs:
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
         self._known: dict[int, tuple[weakref.ref[Event], Ref, int | None]] = {}
+        self._changed: set[int] = set()
 
     def put(self, event: Event, ref: Ref, node: Any) -> None:
         """Remember an event.
@@ -37,6 +38,7 @@ class Refs:
 
         def forget(_: Any, key: int = key) -> None:
             self._known.pop(key, None)
+            self._changed.discard(key)
 
         self._known[key] = (weakref.ref(event, forget), ref, _mark(node) if kept else None)
 
@@ -58,7 +60,12 @@ class Refs:
         if mark == found[2]:
             return None
         self._known[id(event)] = (found[0], found[1], mark)
+        self._changed.add(id(event))
         return node
+
+    def was_changed(self, event: Event) -> bool:
+        """Whether some execution has changed the event since it was written."""
+        return id(event) in self._changed and self.get(event) is not None
 
 
 def _mark(node: Any) -> int:

@@ -80,7 +80,7 @@ class Tasks:
             # The run's own budget does not run out while a person is asked;
             # a waiter's timeout does count.
             due = self._next_due()
-            timeout = None if due is None else max(0.0, due - time.time())
+            timeout = None if due is None else max(0.0, due - self._clock.at(time.time()))
         done, _ = await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         self._clock.refresh(time.time())
         if not done and idle:
@@ -96,6 +96,8 @@ class Tasks:
         self._flights.add(flight)
         task = loop.create_task(self._gated(flight, one))
         flight.task = task
+        # One that is cancelled before it began, or at the gate, has not come to await it.
+        task.add_done_callback(lambda done: one.coro.close())
         task.add_done_callback(lambda done: self._ended(flight, done))
         return one.start(task)
 
@@ -114,19 +116,16 @@ class Tasks:
             event=execution.event,
             inputs=input_events(execution),
             sync=self._sync[step],
+            behind_s=self._clock.behind_s,
         )
 
     async def _gated(self, flight: Flight, one: PendingWorker) -> Any:
-        try:
-            if not self._flights.gate.is_set():
-                # The gate may have closed since it was dispatched.
-                flight.gated = True
-                self._flights.poke()
-                await self._flights.gate.wait()
-                flight.gated = False
-        except asyncio.CancelledError:
-            one.coro.close()
-            raise
+        if not self._flights.gate.is_set():
+            # The gate may have closed since it was dispatched.
+            flight.gated = True
+            self._flights.poke()
+            await self._flights.gate.wait()
+            flight.gated = False
         return await one.coro
 
     def _ended(self, flight: Flight, task: asyncio.Task[Any]) -> None:

@@ -54,6 +54,12 @@ class Timers:
             elif isinstance(item, DeleteWaiter):
                 self._due.pop((step, item.waiter_id), None)
 
+    def has_due(self) -> bool:
+        """Whether something of the run is due by itself: a retry, or the end of a wait."""
+        workers = self._holder.state.workers.values()
+        delayed = any(one.not_before is not None for worker in workers for one in worker.queue)
+        return delayed or self.next_due() is not None
+
     def next_due(self) -> float | None:
         """When the next open waiter times out, seconds since the epoch, or None."""
         waiting = {(str(step_id), waiter.waiter_id) for step_id, waiter in open_waiters(self._holder.state)}

@@ -24,6 +24,7 @@ class Watch:
         self._flights = flights
         self._store: TrackedStore
         self._body: set[Path] = set()
+        self._changes = 0
 
     def begin(self, store: TrackedStore) -> list[Lost]:
         """Take the state as it stands as known to be on disk."""
@@ -36,10 +37,21 @@ class Watch:
         if flight is not None:
             at = self._path(path)
             flight.reads.add(at)
-            if at not in flight.seen and not any(at[: len(written)] == written for written in flight.writes):
+            if not at:
+                self._saw_all(flight, self._store.model)
+            elif not any(known and at[: len(known)] == known for known in (*flight.seen, *flight.writes)):
                 # What it wrote itself below is part of what it sees here.
                 mixed = any(_meet(at, written) for written in flight.writes)
                 flight.seen[at] = None if mixed else self.content(at)
+
+    def _saw_all(self, flight: Flight, state: StateModel) -> None:
+        """An execution saw the whole state: as it was at first, but for what it wrote itself, or unknown."""
+        by_others = self._changes - flight.changes
+        if () not in flight.seen:
+            flight.seen[()] = None if flight.changes else content_at(state, ())
+            flight.others_changed = by_others
+        elif flight.others_changed != by_others:
+            flight.seen[()] = None
 
     def content(self, path: Path) -> str | None:
         """Digest of the state at a path, or None where it cannot be compared."""
@@ -53,19 +65,18 @@ class Watch:
         """The running execution, or the body, edited the state in a block."""
         flight = CURRENT.get()
         if flight is not None:
-            # The block saw the whole state.
-            if () not in flight.seen and () not in flight.writes:
-                flight.seen[()] = None if flight.writes else content_at(before, ())
-            flight.reads.add(())
+            self._saw_all(flight, before)
         for path in changed_paths(before, after):
             self._add(path)
 
     def _add(self, path: Path) -> None:
         flight = CURRENT.get()
+        self._changes += 1
         if flight is None:
             self._body.add(path)
         else:
             flight.writes.add(path)
+            flight.changes += 1
 
     def _path(self, path: str | None) -> Path:
         if path is None:
@@ -93,7 +104,12 @@ class Watch:
             return [], [], []
         others = [f for f in self._flights.current() if f is not flight]
         mine = list(flight.writes)
-        mine += [p for p in flight.reads if not any(_meet(p, w) for f in others for w in f.writes)]
+        for path in flight.reads:
+            if not any(_meet(path, w) for f in others for w in f.writes):
+                mine.append(path)
+            elif path:
+                # Whose change is whose below it cannot be told.
+                flight.seen[path] = None
         patch = self._log.diff(self._store.model, mine)
         shared: list[list[Any]] = []
         for path in patch.paths:

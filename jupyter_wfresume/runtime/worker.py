@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
+from ..effects import standing
 from ..engine import (
     AddWaiter,
     Event,
@@ -18,12 +19,14 @@ from ..engine import (
     StepWorkerFailed,
     StepWorkerFunction,
     StepWorkerOutput,
+    StepWorkerResult,
     StepWorkerState,
     Workflow,
     decide_retry_delay,
     find_execution,
     is_final,
     keyed,
+    parked,
 )
 from .flights import CURRENT, Flight, Flights
 from .hooks import Hooks
@@ -91,7 +94,8 @@ class Workers:
                     retry=retry,
                 )
 
-            return await self._run(flight, call, retry)
+            with standing(self._hooks.place(flight)):
+                return await self._run(flight, call, retry)
 
         return worker
 
@@ -106,6 +110,9 @@ class Workers:
             found[1].received |= self._carried.get(flight.work_item_id, {}).keys()
         await self._hooks.supply(flight)
         flight.began = time.time()
+        if self._hooks.skip(flight):
+            flight.skipped = True
+            return [StepWorkerResult(result=None)]
         reused = await self._hooks.reuse(flight)
         if reused is not None:
             return reused
@@ -155,6 +162,9 @@ class Workers:
             self._holder.state, flight.step, failure, dict(retry.recovery_counts)
         ):
             return decided
+        if self._hooks.keep_going:
+            flight.parked = failure
+            return [parked(flight.work_item_id)]
         flight.held = failure
         self._flights.gate.clear()
         self._draining(flight)

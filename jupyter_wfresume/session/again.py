@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..codec import digest
-from ..engine import Context, StartEvent, Workflow, default_state
+from ..effects import standing
+from ..engine import Context, Event, StartEvent, Workflow, default_state
 from ..errors import UsageError
 from ..journal import Record, StoreBlobs, TickReader, inputs_of
 from ..records import Options, RunView
@@ -15,6 +16,7 @@ from .begin import finder
 from .fork import Fork
 from .instances import instance_of
 from .supply import Supply
+from .world import replay_place
 
 if TYPE_CHECKING:
     from .runs import Run
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 async def replay_of(
     run: Run, step: str, index: int, edit: Edit | None, workflow: Workflow | None
 ) -> Replayed:
-    """Execute ``STEP[N]`` of a run again, alone; nothing is written.
+    """Execute ``STEP[N]`` of a run again, alone; nothing is written, and side effects give their receipts.
 
     Args:
         run: the run.
@@ -38,7 +40,33 @@ async def replay_of(
     """
     flow = instance_of(run.header.workflow, workflow)
     blobs = StoreBlobs(run.store)
-    return await replay(flow, run.records, step, index, blobs=blobs, find_class=finder(flow), edit=edit)
+    find, records = finder(flow), run.records
+
+    def events() -> list[Event]:
+        return edited_input(flow, records, step, index, Supply.reader(blobs, find), edit)
+
+    with standing(replay_place(run, step, index, events, find)):
+        return await replay(flow, records, step, index, blobs=blobs, find_class=find, edit=edit)
+
+
+def input_of(run: Run, step: str, index: int) -> Any:
+    """A copy of what ``STEP[N]`` of a run received: an event, or a list for a fan-in.
+
+    Args:
+        run: the run.
+        step: the step.
+        index: N of ``STEP[N]``.
+
+    Raises:
+        UsageError: there is no such execution, or its input was not kept.
+        MissingClassError: a class is not defined in this kernel.
+    """
+    flow = instance_of(run.header.workflow)
+    reader = Supply.reader(StoreBlobs(run.store), finder(flow))
+    found: list[Any] = []
+    # An edit that changes nothing is given what an edit would be given.
+    edited_input(flow, run.records, step, index, reader, found.append)
+    return found[0]
 
 
 async def fork_of(
@@ -51,6 +79,7 @@ async def fork_of(
     on_view: Callable[[Callable[[], RunView]], None],
     on_close_view: Callable[[RunView], None],
     tell: Callable[[str], None],
+    on_start: Callable[[Callable[[], None]], None] = lambda stop: None,
     can_stop: bool = False,
     headless: bool = False,
     cell: str = "",
@@ -66,6 +95,7 @@ async def fork_of(
         on_view: given a function that makes the view of the new run, whenever it changed.
         on_close_view: given its last view.
         tell: prints one plain line before work starts.
+        on_start: given what stops the new run.
         can_stop: a Stop button works meanwhile.
         headless: nobody is there to answer.
         cell: what is recorded as the new run's cell.
@@ -102,6 +132,7 @@ async def fork_of(
         fork=fork,
     )
     with session:
+        on_start(session.request_stop)
         return await flow.run(ctx=ctx, start_event=start)
 
 

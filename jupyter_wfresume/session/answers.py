@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,17 @@ from ..errors import UsageError, WfresumeError
 from ..journal import StoreBlobs
 from ..records import QuestionView
 from ..store import Store
+from . import words
+from .said import fitted
 
 if TYPE_CHECKING:
     from .life import Life
 
 SLOT = "answer."
 """Entries of a run that hold answers begin so."""
+
+SKIP = "skip."
+"""Entries of a run that name executions to leave out begin so."""
 
 LOOK_EVERY_S = 0.3
 """How often a run that waits looks for answers given elsewhere, in seconds."""
@@ -34,11 +40,28 @@ def give(store: Store, run_id: str, question: QuestionView, value: Any) -> None:
         value: the answer: an event, a dict of its fields, or the value of its one field.
 
     Raises:
+        UsageError: the answer does not fit, or the question is answered already.
         CannotKeepError: the answer cannot be written down.
         StoreError: it is not on disk.
     """
+    value = fitted(question, value)
+    earlier = [json.loads(data) for data in store.notes(run_id, SLOT).values()]
+    if any(one["key"] == question.key and one["at"] >= question.asked_at for one in earlier):
+        raise UsageError(
+            f"'{question.text}' is answered already: {words.GO_ON}, unless a kernel drives the run now"
+        )
     said = {"key": question.key, "value": encode(value, StoreBlobs(store)), "at": time.time()}
     store.put_note(run_id, f"{SLOT}{time.time_ns():020d}", json.dumps(said).encode())
+
+
+def skip(store: Store, run_id: str, label: str) -> None:
+    """Write down that an execution is left out, because a person said so."""
+    store.put_note(run_id, f"{SKIP}{label}", b"1")
+
+
+def skipped(store: Store, run_id: str) -> set[str]:
+    """The executions that a person decided to leave out."""
+    return {slot.removeprefix(SKIP) for slot in store.notes(run_id, SKIP)}
 
 
 def question_of(
@@ -82,8 +105,22 @@ class Answers:
     async def watch(self) -> None:
         """Deliver answers as they come, until cancelled."""
         while True:
-            self.deliver()
+            try:
+                self.deliver()
+            except WfresumeError as error:
+                # The store may be busy, or one entry damaged: the others are still to be delivered.
+                self._life.warn(f"an answer cannot be read: {error}")
+            self.tidy()
             await asyncio.sleep(LOOK_EVERY_S)
+
+    def tidy(self) -> None:
+        """Take out of the store what is on record by now."""
+        delivered = self._sent & self._life.drive.asking.answered
+        for slot in delivered:
+            with contextlib.suppress(WfresumeError):
+                # The record says that it was delivered, so that one left behind does no harm.
+                self._life.session.store.delete_note(self._life.header.run_id, slot)
+        self._sent -= delivered
 
     def deliver(self) -> int:
         """Deliver what was written down for questions that are open; return how many."""

@@ -25,7 +25,9 @@ def asked(own: Sequence[Asked], run_id: str, children: Sequence[RunView]) -> tup
             step=one.question.step,
             asked_at=one.question.at,
             key=one.key,
-            fields=tuple(FieldView(**dataclasses.asdict(field)) for field in answer_fields(one.cls)),
+            fields=tuple(
+                FieldView(**dataclasses.asdict(field)) for field in answer_fields(one.cls, one.requirements)
+            ),
             run_id=run_id,
         )
         for one in own

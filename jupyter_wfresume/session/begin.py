@@ -38,12 +38,14 @@ from ..plan import Plan, outdated
 from ..records import Lease, RunHeader
 from ..runtime import Beginning, Drive, Flight, Hooks
 from . import words
+from .answers import skipped
 from .codes import Codes
 from .forecast import forecast, lines, still_to_run
 from .life import Life
 from .recorded import Recorded
 from .reuse import Reuse
 from .supply import Supply
+from .world import places
 
 if TYPE_CHECKING:
     from .session import Session
@@ -258,13 +260,18 @@ class _Beginner:
             codes=call.codes.digests,
             written_codes=encode(call.codes.written(), self._blobs),
         )
+        left_out = skipped(session.store, self._header.run_id)
         hooks = Hooks(
             header=life.header_bytes,
             changed=life.changed,
-            idle=life.idle,
+            idle=life.waiting.idle,
+            asked=life.waiting.asked,
             warn=life.warn,
             supply=supply.fill,
             reuse=_nothing if call.reuse is None else call.reuse.answer,
+            skip=lambda flight: flight.label in left_out,
+            keep_going=session.options.keep_going,
+            place=places(session.store, self._header, call.lease, self._find, life.warn),
             cut_off=life.cut_off,
             conclude=life.conclude,
             given_up=life.given_up,
@@ -309,7 +316,7 @@ class _Beginner:
             call.start_event,
             snapshot_of(call.ctx),
             self._model,
-            call.reuse.matcher,
+            call.reuse,
             call.codes.parts,
             Supply.reader(self._blobs, self._find),
         )
@@ -336,7 +343,8 @@ class _Beginner:
         else:
             said = f"new run {short}{f' ({why})' if why else ''}"
         if call.parent is None:
-            self._session.tell("\n".join([f"{header.name}: {said}", *self._forecast()]))
+            plan = self._forecast() if found.restored is None else []
+            self._session.tell("\n".join([f"{header.name}: {said}", *plan]))
         if found.damage:
             life.warn(found.damage)
         old = outdated(header, call.codes.digests) if found.restored is not None else {}

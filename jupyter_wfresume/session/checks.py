@@ -17,11 +17,10 @@ def check_classes(workflow: Workflow) -> None:
     Raises:
         UsageError: the sentence names the classes.
     """
-    main = sys.modules.get("__main__")
     again = sorted(
         qualname
         for (module, qualname), cls in event_classes(workflow).items()
-        if module == "__main__" and isinstance(now := getattr(main, qualname, cls), type) and now is not cls
+        if isinstance(now := getattr(sys.modules.get(module), qualname, cls), type) and now is not cls
     )
     if again:
         name = type(workflow).__name__

@@ -57,6 +57,11 @@ class Codes:
                 found[name] = parts
         return found
 
+    def with_moved(self, found: Moved) -> tuple[dict[str, list[str]], Codes]:
+        """What is known to move with ``found`` added, and the code without it."""
+        moved = {step: sorted({*self.moved.get(step, ()), *parts}) for step, parts in found.items()}
+        return moved, self.without({**self.moved, **moved})
+
     def of_life(self, written: Mapping[str, Sequence[Any]]) -> dict[str, str]:
         """Digest by step of a life's code, of what its record holds of it."""
         return {step: effective(step, parts, self.moved) for step, (_, parts) in written.items()}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..codec import Blobs, decode
+from ..effects import telling
 from ..engine import Workflow
 from ..errors import UsageError
 from ..journal import FindClass, Record
@@ -125,7 +126,12 @@ class Execution:
         return None if node is None else self._value(node)
 
     def replay(
-        self, edit: Edit | None = None, *, continue_: bool = False, workflow: Workflow | None = None
+        self,
+        edit: Edit | None = None,
+        *,
+        continue_: bool = False,
+        workflow: Workflow | None = None,
+        effects: bool = False,
     ) -> Any:
         """Execute it again, alone, with today's code; or go on from it in a new run.
 
@@ -134,6 +140,8 @@ class Execution:
                 for a fan-in) that changes it or returns another, fields, or an event.
             continue_: make a new run that reuses all that the edit does not reach.
             workflow: an instance of the workflow; None looks for one.
+            effects: really do its side effects, and record nothing of them; else
+                they give their recorded receipts.
 
         Returns:
             What came of it beside what is on record; or the new run's result.
@@ -142,7 +150,8 @@ class Execution:
             UsageError: the edit does not fit, or its input was not kept.
             MissingClassError: a class is not defined here.
         """
-        return self._replayer(self.step, self.index, edit, continue_, workflow)
+        with telling(effects):
+            return self._replayer(self.step, self.index, edit, continue_, workflow)
 
     def _value(self, node: Any) -> Any:
         if isinstance(node, dict) and "lost" in node:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import builtins
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..records import ErrorView
+from ..replay.traces import own_frames, own_place, where
 from ..runtime import Flight
-
-_MACHINERY = ("workflows", "llama_index_instrumentation", "jupyter_wfresume", "asyncio", "concurrent")
+from .words import listed
 
 
 def error_view(error: BaseException, flight: Flight | None) -> ErrorView:
@@ -20,16 +19,13 @@ def error_view(error: BaseException, flight: Flight | None) -> ErrorView:
         error: the exception that ended the run.
         flight: the execution that raised it, or None where no step did.
     """
-    lines = [f for f in traceback.extract_tb(error.__traceback__) if _is_users(f.filename)]
-    where = ""
-    if lines:
-        last = lines[-1]
-        where = f"{_place(last.filename)}, line {last.lineno}: {last.line}"
+    lines = own_frames(error)
+    place = own_place(lines)
     return ErrorView(
         step="" if flight is None else flight.step,
         index=0 if flight is None else flight.index,
         summary=f"{type(error).__name__}: {_text(str, error)}"[:500],
-        where=where,
+        where="" if place is None else where(place),
         input="" if flight is None else _text(repr, flight.event)[:2000],
         traceback="".join(traceback.format_list(lines))[:8000],
     )
@@ -42,14 +38,13 @@ def _text(make: Callable[[Any], str], value: Any) -> str:
         return f"<{type(value).__name__}, whose {make.__name__}() raises {type(error).__name__}>"
 
 
-def _place(filename: str) -> str:
-    """Name a file as a traceback does: a cell's by its number, although it has a file's name too."""
-    # Asked without IPython, which a script need not have loaded.
-    shell = getattr(builtins, "get_ipython", lambda: None)()
-    named = None if shell is None else shell.compile.format_code_name(filename)
-    return filename if named is None else " ".join(named)
+def grouped(failures: Sequence[tuple[Flight, Exception]]) -> list[str]:
+    """Executions that were set aside, by error, one line each.
 
-
-def _is_users(filename: str) -> bool:
-    parts = filename.replace("\\", "/").split("/")
-    return not any(part in _MACHINERY for part in parts[:-1])
+    Args:
+        failures: each execution with its exception.
+    """
+    by_error: dict[str, list[str]] = {}
+    for flight, error in failures:
+        by_error.setdefault(f"{type(error).__name__}: {error}"[:200], []).append(flight.label)
+    return [f"{listed(labels, 8)} failed: {error}" for error, labels in by_error.items()]

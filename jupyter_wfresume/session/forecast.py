@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from ..codec import digest
 from ..engine import (
     Event,
     InProgressState,
@@ -24,12 +25,12 @@ from ..engine import (
     state_from_snapshot,
     steps_of,
 )
-from ..errors import CannotKeepError
+from ..errors import JournalError, StoreError
 from ..fingerprint import changes
-from ..journal import Evidence, Proof, Record, TickReader, apply_ops
-from ..journal.state import slots
+from ..journal import Evidence, Record, TickReader, content_at
 from ..projection import executions
-from .match import OTHER_CODE, Matcher, Runs
+from .match import OTHER_CODE, OTHER_STATE, Answer, Runs
+from .reuse import Reuse
 
 LOOK_S = 1.5
 """How long the look ahead may take, in seconds; beyond, the plan says "at least"."""
@@ -44,6 +45,9 @@ class StepForecast:
         runs: executions that would run.
         reasons: why they would run, counted.
         open: more may come that depends on outputs not yet known.
+        unsure: which of them are answered depends on state that is written meanwhile.
+        most: how many executions are on record that could answer, used ones included.
+        by_state: how many were told apart by the state they read.
         seconds: predicted seconds for those that would run, or None.
     """
 
@@ -51,6 +55,9 @@ class StepForecast:
     runs: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     open: bool = False
+    unsure: bool = False
+    most: int = 0
+    by_state: int = 0
     seconds: float | None = None
 
 
@@ -61,18 +68,10 @@ class _State:
         self._model = copy.deepcopy(model)
 
     def content(self, path: tuple[object, ...]) -> str | None:
-        value: object = self._model
-        try:
-            if path:
-                value = slots(self._model).get(str(path[0]))
-            for part in path[1:]:
-                value = value[part] if isinstance(value, dict) else getattr(value, str(part), None)
-            return digest(value)
-        except (CannotKeepError, KeyError, TypeError):
-            return None
+        return content_at(self._model, path)
 
-    def apply(self, proof: Proof, reader: TickReader) -> None:
-        apply_ops(self._model, proof.record.get("st", ()), reader.value)
+    def apply(self, answer: Answer) -> None:
+        answer.write(self._model)
 
 
 def forecast(
@@ -80,7 +79,7 @@ def forecast(
     start: StartEvent,
     snapshot: dict[str, object] | None,
     model: StateModel,
-    matcher: Matcher,
+    reuse: Reuse,
     parts: Mapping[str, Mapping[str, str]],
     reader: TickReader,
 ) -> dict[str, StepForecast]:
@@ -91,31 +90,37 @@ def forecast(
         start: the call's start event.
         snapshot: of the passed ``ctx=``, or None.
         model: the state it begins with.
-        matcher: finds recorded executions.
+        reuse: finds recorded executions.
         parts: by step, what its code is made of now.
         reader: makes values of nodes.
 
     Returns:
         By step, in the order of the graph.
     """
-    infos = steps_of(workflow)
+    infos, matcher = steps_of(workflow), reuse.matcher
     found = {info.name: StepForecast() for info in infos}
-    taken: set[tuple[str, int]] = set()
+    taken = reuse.taken.copy()
     state = _State(model)
     deadline = time.monotonic() + LOOK_S
-    cut = False
+    cut = forked = False
 
     def answer(step: str, execution: InProgressState, events: list[Event]) -> TickStepResult | None:
-        outcome = matcher.match(step, events, state.content, taken)
+        nonlocal forked
+        if not forked and reuse.is_at_fork(step, events):
+            forked = True
+            found[step].runs += 1
+            found[step].reasons["the fork"] += 1
+            return None
+        outcome = matcher.match(step, execution.event, events, state.content, taken)
         if isinstance(outcome, Runs):
             found[step].runs += 1
             found[step].reasons[_reason(outcome, step, matcher.evidence, parts)] += 1
+            found[step].by_state += outcome.reason == OTHER_STATE
             return None
-        taken.add((outcome.run_id, outcome.number))
         found[step].reused += 1
-        state.apply(outcome, reader)
-        tick = reader.result(outcome.record, execution.event)
-        return tick.model_copy(
+        found[step].by_state += bool(outcome.proof.reads)
+        state.apply(outcome)
+        return outcome.tick.model_copy(
             update={"invocation_id": execution.invocation_id, "worker_id": execution.worker_id}
         )
 
@@ -125,7 +130,9 @@ def forecast(
         return not cut
 
     scout(plain(state_from_snapshot(workflow, snapshot)), start, "forecast", answer, go_on)
-    _mark_open(infos, found, cut)
+    _mark(infos, found, cut, matcher.evidence, reader)
+    for info in infos:
+        found[info.name].most = matcher.evidence.most(info.name, matcher.accepts)
     _predict(infos, found, matcher.evidence)
     return found
 
@@ -138,16 +145,56 @@ def _reason(outcome: Runs, step: str, evidence: Evidence, parts: Mapping[str, Ma
     return f"`{step}` changed: {', '.join(said[:3])}" if said else f"`{step}` changed"
 
 
-def _mark_open(infos: list[StepInfo], found: dict[str, StepForecast], cut: bool) -> None:
-    """Steps that take what a step returns that would run may get more."""
-    produced = {cls for info in infos if found[info.name].runs or cut for cls in info.returns}
+def _mark(
+    infos: list[StepInfo],
+    found: dict[str, StepForecast],
+    cut: bool,
+    evidence: Evidence,
+    reader: TickReader,
+) -> None:
+    """Say of which steps not all is known: what they get, and what of the state they read."""
+    made = {info.name: {*info.returns, *_sent(info, evidence, reader)} for info in infos}
+    produced = {cls for info in infos if found[info.name].runs or cut for cls in made[info.name]}
+    _spread(infos, produced, made, lambda one: not one.open, lambda one: setattr(one, "open", True), found)
+    active = [info for info in infos if found[info.name].runs or found[info.name].open]
+    if any(evidence.touches_state(i.name) or (i.context and not evidence.knows(i.name)) for i in active):
+        swaying = [info for info in infos if found[info.name].by_state]
+        for info in swaying:
+            found[info.name].unsure = True
+        produced = {cls for info in swaying for cls in made[info.name]}
+        _spread(
+            infos, produced, made, lambda one: not one.unsure, lambda one: setattr(one, "unsure", True), found
+        )
+
+
+def _spread(
+    infos: list[StepInfo],
+    produced: set[Any],
+    made: Mapping[str, set[Any]],
+    is_left: Callable[[StepForecast], bool],
+    mark: Callable[[StepForecast], None],
+    found: Mapping[str, StepForecast],
+) -> None:
+    """Mark the steps that take events of these classes, and so on down from there."""
+    left = [info for info in infos if is_left(found[info.name])]
     changed = True
     while changed:
-        changed = False
-        for info in infos:
-            if not found[info.name].open and any(cls in produced for cls in info.accepts):
-                found[info.name].open = changed = True
-                produced |= set(info.returns)
+        reached = [info for info in left if any(cls in produced for cls in info.accepts)]
+        for info in reached:
+            mark(found[info.name])
+            produced |= made[info.name]
+        left = [info for info in left if info not in reached]
+        changed = bool(reached)
+
+
+def _sent(info: StepInfo, evidence: Evidence, reader: TickReader) -> set[type]:
+    """Classes of what a step is known to have sent."""
+    found: set[type] = set()
+    for node in evidence.sent(info.name):
+        with contextlib.suppress(JournalError, StoreError):
+            # A class that is gone is accepted by no step.
+            found.add(type(reader.event(node)))
+    return found
 
 
 def _predict(infos: list[StepInfo], found: dict[str, StepForecast], evidence: Evidence) -> None:
@@ -170,16 +217,19 @@ def lines(found: Mapping[str, StepForecast]) -> list[str]:
 
 def _line(step: StepForecast) -> str:
     said: list[str] = []
+    bound = "about " if step.unsure else "at least " if step.open else ""
     if step.reused:
-        said.append(f"{'at least ' if step.open else ''}{step.reused:,} reused")
+        said.append(f"{bound}{step.reused:,} reused")
     if step.runs:
         reasons = ", ".join(
             why if why.startswith("`") or count == 1 else f"{count:,} × {why}"
             for why, count in step.reasons.most_common(3)
         )
-        said.append(f"{'at least ' if step.open else ''}{step.runs:,} to run ({reasons})")
+        said.append(f"{bound}{step.runs:,} to run ({reasons})")
     if step.open and not said:
         said.append("depends on outputs not known yet")
+    if step.open and not step.unsure and step.most:
+        said.append(f"at most {step.most:,} reused")
     if not said:
         said.append("nothing known yet")
     if step.seconds is not None and step.seconds >= 0.1:

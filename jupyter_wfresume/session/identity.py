@@ -5,9 +5,12 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from pydantic import BaseModel
+
 from ..codec import digest
 from ..engine import Context, StartEvent, Workflow, own_attributes, snapshot_of, state_of
-from ..fingerprint import attribute_digests, digest_of
+from ..errors import CannotKeepError
+from ..fingerprint import attribute_digests, digest_of, value_digest
 
 _TIMES = (
     "elapsed_alive",
@@ -80,10 +83,19 @@ def call_digest(
     parts = [type(workflow).__name__]
     for name, value in sorted(attributes.items()):
         parts += [name, value]
-    parts.append("" if start_event is None else digest(start_event, opaque=True))
+    parts.append("" if start_event is None else _content(start_event))
     snapshot = snapshot_of(ctx)
     model = state_of(ctx)
-    parts.append("" if model is None else digest(model, opaque=True))
+    parts.append("" if model is None else _content(model))
     if snapshot is not None and start_event is None:
         parts.append(digest({k: v for k, v in snapshot.items() if k not in _TIMES}, opaque=True))
     return digest_of(*parts)
+
+
+def _content(model: BaseModel) -> str:
+    """Digest of an event or a state; what the codec cannot keep still tells calls apart."""
+    try:
+        return digest(model)
+    except CannotKeepError:
+        held = {**vars(model), **(model.__pydantic_private__ or {})}
+        return digest_of(type(model).__name__, value_digest(held))

@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
+from ..effects import USERS_CALL
 from ..runtime import Flight, StepInterrupt, Workers
 
 _STEP = Workers._run.__code__
 _OURS = "jupyter_wfresume"
 _ENGINE = "workflows"
+_EFFECTS = "jupyter_wfresume.effects."
 _BELOW_A_BODY = ("jupyter_wfresume.magics", "jupyter_wfresume.durable")
 
 
@@ -107,14 +109,15 @@ class Interrupts:
 
 def step_in(frame: FrameType | None) -> Flight | None:
     """The execution whose step is running in this very frame, unless our own code is on top of it."""
+    in_effect = False
     while frame is not None:
+        in_effect = in_effect or frame.f_code is USERS_CALL
         if frame.f_code is _STEP:
             flight: Flight = frame.f_locals["flight"]
             return flight
-        if frame.f_globals.get("__name__", "").split(".")[0] == _OURS and frame.f_code.co_name not in (
-            "execute",
-            "call",
-        ):
+        name = str(frame.f_globals.get("__name__", ""))
+        below = frame.f_code.co_name in ("execute", "call") or (in_effect and name.startswith(_EFFECTS))
+        if name.split(".")[0] == _OURS and not below:
             return None
         frame = frame.f_back
     return None

@@ -9,6 +9,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 from ..codec import encode
+from ..effects import Doubt, asking
 from ..engine import (
     StopEvent,
     Workflow,
@@ -26,18 +27,16 @@ from . import words
 from .answers import Answers
 from .asked import asked
 from .codes import Codes, codes_of
-from .failures import error_view
+from .failures import error_view, grouped
 from .identity import ATTRIBUTES
 from .reuse import Reuse
+from .waiting import Waiting
 
 if TYPE_CHECKING:
     from .session import Session
 
 STOP_GRACE_S = 10.0
 """How long executions under way may go on after a first Stop, in seconds (the contract)."""
-
-STUCK_GRACE_S = 1.0
-"""How long a run may be idle with nobody to wait for before it counts as stuck, in seconds."""
 
 HEADER_EVERY_S = 1.0
 """The header, with the board's counts, is written at most this often, in seconds."""
@@ -90,9 +89,10 @@ class Life:
         self._ending: Status | None = None
         self._ending_sentence = ""
         self._cause = ""
+        self._doubts: list[Doubt] = []
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._idle_task: asyncio.Task[None] | None = None
-        self._answers = Answers(self)
+        self.answers = Answers(self)
+        self.waiting = Waiting(self)
         self._still: list[Flight] = []
 
     # -- what is written and shown ----------------------------------------
@@ -137,17 +137,22 @@ class Life:
 
     def changed(self) -> None:
         """Something to show has changed."""
+        self.waiting.look()
+        self.session.show(self.top())
+
+    def top(self) -> Life:
+        """The run that the cell started."""
         top = self
         while top.parent is not None:
             top = top.parent
-        self.session.show(top)
+        return top
 
     def view(self) -> RunView:
         """What a board shows of this run now."""
         drive = self.drive
         state = drive.known_state()
         steps = () if state is None else drive.progress.views(state, drive.standing)
-        children = tuple(child.view() for child in self.children if not child.concluded)
+        children = tuple(child.view() for child in self.children)
         own = [] if state is None else drive.asking.open(state)
         inner = self.header.run_id if self.parent is not None else ""
         notes = list(self.notes)
@@ -181,47 +186,29 @@ class Life:
 
     # -- waiting and being stuck ------------------------------------------
 
-    def idle(self, is_idle: bool) -> None:
-        """Nothing can move without help from outside, or again it can."""
-        if self._idle_task is not None:
-            self._idle_task.cancel()
-            self._idle_task = None
-        if self.concluded or self._ending is not None:
-            return
-        if not is_idle:
-            if self.status in ("waiting", "stuck"):
-                self.status = "running"
-                self.changed()
-            return
-        waits = self.drive.waits()
-        self.status = "waiting" if waits else "stuck"
-        self._header_at = 0.0
-        self._write_header()
-        self.changed()
-        self._idle_task = asyncio.ensure_future(self._wait_out(waits))
+    @property
+    def has_ending(self) -> bool:
+        """How it ends is decided."""
+        return self.concluded or self._ending is not None
 
-    def _write_header(self) -> None:
+    @property
+    def is_ending(self) -> bool:
+        """It stops, or has ended."""
+        return self.has_ending or self._deadline is not None
+
+    def fail_set_aside(self) -> None:
+        """Nothing but what was set aside is left: the run ends as failed."""
+        self.error = self.drive.parked[0][1]
+        self._spawn(self.finish("failed", words.set_aside(self.header_with_steps(), len(self.drive.parked))))
+
+    def write_header(self) -> None:
+        """Write the header at once.
+
+        Raises:
+            StoreError: it is not on disk.
+        """
         journal = self.drive.recorder.journal
         journal.store.put_run(self.header.run_id, self.header_now(time.monotonic()), lease=journal.lease)
-
-    async def _wait_out(self, waits: bool) -> None:
-        if waits:
-            patience = self.session.wait_s
-            if self._answers.deliver() or patience is None:
-                return
-            await asyncio.sleep(patience)
-        else:
-            await asyncio.sleep(STUCK_GRACE_S)
-            await self.drive.flights.until(lambda: self.drive.was_awaited)
-        if self.drive.consumed:
-            return
-        self._idle_task = None
-        texts = [q.text for q in self.view().questions]
-        if waits:
-            sentence = words.waiting(self.header_with_steps(), texts)
-        else:
-            sentence = words.stuck(self.header_with_steps())
-        await self.finish("waiting" if waits else "stuck", sentence)
 
     def header_with_steps(self) -> RunHeader:
         """The header with the counts as they are now."""
@@ -242,10 +229,11 @@ class Life:
             self._hurry = True
             self.drive.flights.poke()
             return
+        status: Status = "waiting" if self.status == "waiting" else "paused"
         self._deadline = time.monotonic() + STOP_GRACE_S
         self.drive.flights.gate.clear()
         self.changed()
-        self._spawn(self._wind_down("paused", STOP_GRACE_S))
+        self._spawn(self._wind_down(status, STOP_GRACE_S))
 
     async def _wind_down(self, status: Status, grace_s: float) -> None:
         flights = self.drive.flights
@@ -253,14 +241,19 @@ class Life:
         await self.finish(status, "")
 
     def cut_off(self, flight: Flight, ended: BaseException) -> None:
-        """An execution will not finish: interrupted, or a run of its own ended without a result."""
-        if self._deadline is not None or self._ending is not None or self.concluded or self.drive.over:
+        """An execution will not finish: interrupted, in doubt, or a run of its own ended without a result."""
+        is_first = self._deadline is None and self._ending is None and not (self.concluded or self.drive.over)
+        if isinstance(ended, Doubt) and (is_first or self._doubts):
+            # Several may come while the run ends; they are said together.
+            self._doubts.append(ended)
+            self._ending_sentence = asking(self._doubts)
+        if not is_first:
             return
         self.drive.flights.gate.clear()
         status: Status = "paused"
         if isinstance(ended, RunEnded) and ended.status in ("waiting", "stuck", "paused"):
             status = ended.status  # type: ignore[assignment]  # one of the three words just compared
-            self._ending_sentence = ended.sentence
+            self._ending_sentence = "" if status == "waiting" else ended.sentence
         elif not isinstance(ended, (RunEnded, StepInterrupt, KeyboardInterrupt)):
             self._cause = f"{flight.label} raised {type(ended).__name__}; "
         self._deadline = time.monotonic() + STOP_GRACE_S
@@ -315,7 +308,7 @@ class Life:
             Exception: the step's own, for a failed run.
         """
         stop: StopEvent | None = None
-        watch = apart(lambda: asyncio.ensure_future(self._answers.watch()))
+        watch = apart(lambda: asyncio.ensure_future(self.answers.watch()))
         try:
             stop = await inner
             status: Status = "done"
@@ -372,9 +365,12 @@ class Life:
                 record = drive.recorder.failed(flight, flight.held, drive.state.journal_seq - 1, drive.now())
                 drive.progress.recorded(record, "")
         self._note_moved()
+        self.answers.tidy()
         self.status = status
         if status == "failed" and self.error is not None:
-            failed = self.drive.failure
+            failed = self.drive.failure or (self.drive.parked[0] if self.drive.parked else None)
+            for said in grouped(self.drive.parked):
+                self.warn(said)
             self.error_view = error_view(self.error, None if failed is None else failed[0])
         self.sentence = self._ending_sentence or self._sentence(status)
         end: dict[str, Any] = {"k": "E", "t": time.time(), "status": status, "sentence": self.sentence}
@@ -384,9 +380,8 @@ class Life:
             end["stop"] = drive.stop_ref
             end["snap"] = self._snapshot()
         if status == "done":
-            self.notes = (
-                [n for n in self.notes if "a later resume runs" not in n] if drive.stop_ref else self.notes
-            )
+            passed = ("runs again from its start", *(("a later resume runs",) if drive.stop_ref else ()))
+            self.notes = [note for note in self.notes if not any(part in note for part in passed)]
             self.header = dataclasses.replace(
                 self.header, extra={**self.header.extra, "unkept": drive.stop_ref is None}
             )
@@ -399,8 +394,7 @@ class Life:
         found = codes_of(self.workflow).moved_since(self._codes)
         if not found:
             return
-        moved = {step: sorted({*self._codes.moved.get(step, ()), *parts}) for step, parts in found.items()}
-        now = self._codes.without({**self._codes.moved, **moved})
+        moved, now = self._codes.with_moved(found)
         for step in found:
             versions = self.drive.progress.versions.get(step)
             if versions is not None:
@@ -416,8 +410,7 @@ class Life:
         detach(self.workflow, drive)
         if self.status != "done" and drive.internal is not None:
             self._spawn(drive.internal.publish(WorkflowCancelledEvent()))
-        if self._idle_task is not None:
-            self._idle_task.cancel()
+        self.waiting.end()
         self.closed.set()
         self.session.left(self)
 
@@ -437,7 +430,10 @@ class Life:
         if status == "failed":
             return words.failed(dataclasses.replace(header, error=self.error_view))
         if status == "timed out":
-            return words.timed_out(header, self.workflow._timeout)
+            own = self.session.options.timeout_s if self.parent is None else None
+            return words.timed_out(header, self.workflow._timeout if own is None else own)
         if status == "paused":
             return self._cause + words.paused(header.steps)
-        return ""
+        if status == "waiting":
+            return words.waiting(header, [question.text for question in self.view().questions])
+        return words.stuck(header) if status == "stuck" else ""

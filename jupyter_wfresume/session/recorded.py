@@ -92,6 +92,10 @@ class Recorded:
         """The engine makes no loop for a recorded run."""
         raise _NoLoop
 
+    def renamed_waiter(self) -> None:
+        """The engine makes no loop for a recorded run."""
+        raise _NoLoop
+
     def started(self, inner: Any) -> None:
         """The engine makes no loop for a recorded run."""
         raise _NoLoop

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..codec import digest
-from ..engine import EmissionKey, StepWorkerOutput, TickAddEvent
-from ..journal import Proof, TickReader, apply_ops
+from ..engine import EmissionKey, Event, StepWorkerOutput, TickAddEvent
 from ..runtime import CURRENT, Drive, Flight
 from .fork import Fork
-from .match import Matcher
+from .match import Answer, Matcher, Taken
 
 
 @dataclass
@@ -35,18 +35,17 @@ class Reuse:
 
     Args:
         matcher: finds recorded executions.
-        reader: makes values of their nodes.
+        taken: those that have answered already, for this run or an equal call of its cell.
         fork: the execution that gets an edited input, where this run is a fork.
     """
 
-    def __init__(self, matcher: Matcher, reader: TickReader, fork: Fork | None = None) -> None:
+    def __init__(self, matcher: Matcher, taken: Taken, fork: Fork | None = None) -> None:
         self.matcher = matcher
+        self.taken = taken
         self._fork = fork
         self._forked_at = ""
         self.used = Reused()
         self.drive: Drive
-        self._reader = reader
-        self._taken: set[tuple[str, int]] = set()
 
     async def answer(self, flight: Flight) -> list[StepWorkerOutput] | None:
         """The recorded output that is right for an execution, its effects on the run done; or None.
@@ -56,27 +55,37 @@ class Reuse:
         """
         if self._is_forked(flight):
             return None
-        proof = None if flight.attempt else self._find(flight)
-        if proof is None:
+        found = None if flight.attempt else self._find(flight)
+        if found is None:
             return None
-        self._taken.add((proof.run_id, proof.number))
+        proof = found.proof
         self.used.runs[proof.run_id] += 1
         self.used.steps[flight.step] += 1
         self.used.seconds += proof.seconds
         flight.source = (proof.run_id, proof.number, proof.seconds, proof.code)
-        return await self._repeat(flight, proof)
+        return await self._repeat(flight, found)
+
+    def is_at_fork(self, step: str, events: Sequence[Event]) -> bool:
+        """Whether an execution with these recorded inputs is the one that the fork is about.
+
+        Args:
+            step: the step.
+            events: its input events.
+        """
+        fork = self._fork
+        if fork is None or step != fork.step:
+            return False
+        return tuple(sorted(digest(event, opaque=True) for event in events)) == fork.inputs
 
     def _is_forked(self, flight: Flight) -> bool:
         """Give the edited input to the execution that the fork is about, in each of its attempts."""
         fork = self._fork
-        if fork is None or flight.step != fork.step:
-            return False
         if self._forked_at and flight.work_item_id != self._forked_at:
             return False
-        digests = [digest(event, opaque=True) for event in flight.inputs]
-        if tuple(sorted(digests)) != fork.inputs:
+        if fork is None or not self.is_at_fork(flight.step, flight.inputs):
             return False
         self._forked_at = flight.work_item_id
+        digests = [digest(event, opaque=True) for event in flight.inputs]
         left = list(zip(fork.digests, fork.edit, strict=True))
         for place, known in enumerate(digests):
             at = next(i for i, (one, _) in enumerate(left) if one == known)
@@ -86,15 +95,14 @@ class Reuse:
         flight.event = flight.replaced.get(id(flight.event), flight.event)
         return True
 
-    def _find(self, flight: Flight) -> Proof | None:
-        found = self.matcher.match(flight.step, flight.inputs, self.drive.content, self._taken)
-        return found if isinstance(found, Proof) else None
+    def _find(self, flight: Flight) -> Answer | None:
+        found = self.matcher.match(flight.step, flight.event, flight.inputs, self.drive.content, self.taken)
+        return found if isinstance(found, Answer) else None
 
-    async def _repeat(self, flight: Flight, proof: Proof) -> list[StepWorkerOutput]:
-        internal, record = self.drive.internal, proof.record
+    async def _repeat(self, flight: Flight, found: Answer) -> list[StepWorkerOutput]:
+        internal, tick = self.drive.internal, found.tick
         if internal is None:
             raise RuntimeError("an execution cannot be answered before its run has begun")
-        tick = self._reader.result(record, flight.event)
         token = CURRENT.set(flight)
         try:
             for sent in tick.sends:
@@ -107,11 +115,13 @@ class Reuse:
                         emission=EmissionKey(invocation_id=flight.invocation_id, index=sent.index),
                     )
                 )
-            for node in record.get("p", ()):
-                await internal.write_to_event_stream(self._reader.event(node))
+            for event in found.streamed:
+                await internal.write_to_event_stream(event)
         finally:
             CURRENT.reset(token)
-        ops = record.get("st", ())
-        apply_ops(self.drive.store.model, ops, self._reader.value)
-        flight.writes.update(tuple(op[1]) for op in ops)
+        record = found.proof.record
+        found.write(self.drive.store.model)
+        flight.seen.update(found.proof.reads)
+        flight.writes.update(tuple(path) for path in record.get("wr", ()))
+        flight.writes.update(tuple(op[1]) for op in record.get("st", ()))
         return [*tick.result, *tick.sends]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..effects import Decision, Entry, entries_of, resolve
 from ..engine import StopEvent, Workflow, run_sync
 from ..errors import DamagedError, UsageError
 from ..journal import Record, StoreBlobs, final, history, load_header
@@ -16,7 +17,7 @@ from ..replay import Edit, Pair, compare_runs
 from ..store import Store, is_alive
 from . import words
 from .again import fork_of, replay_of
-from .answers import give, question_of
+from .answers import give, question_of, skip
 from .executions import Execution, execution_of, executions_of
 from .supply import Supply
 
@@ -192,6 +193,23 @@ class Run:
         """What it waits for."""
         return self.header.questions
 
+    def skip(self, step: str, index: int) -> None:
+        """A person's decision that a failed execution is left out, for good.
+
+        A fan-in then gets one event fewer; the run's record says so.
+
+        Args:
+            step: the step.
+            index: N of ``STEP[N]``.
+
+        Raises:
+            UsageError: there is no such execution, or it has not failed.
+        """
+        found = self.execution(step, index)
+        if found.status != "failed":
+            raise UsageError(f"{step}[{index}] is {found.status}: only a failed execution can be skipped")
+        skip(self.store, self.id, f"{step}[{index}]")
+
     def answer(self, value: Any, question: QuestionView | int | None = None) -> None:
         """Answer a question; it is on disk when this returns.
 
@@ -207,6 +225,30 @@ class Run:
         which = question_of(self.questions, question, self.name)
         run_id = which.run_id or self.id
         give(self.store, run_id, which, value)
+
+    @property
+    def effects(self) -> list[Entry]:
+        """The side effects on record of its NAME, the newest first; they belong to no single run."""
+        return entries_of(self.store, self.name)
+
+    def resolve(self, effect: str, key: Any, decision: Decision, receipt: Any = None) -> Entry:
+        """A person's decision on a side effect; the next execution that asks for it goes by it.
+
+        Args:
+            effect: its name, such as ``charge``.
+            key: its key, or the key's text.
+            decision: ``done``: it happened, with this receipt; ``retry``: it is done
+                again; ``undone``: it happened and was compensated by hand.
+            receipt: for ``done``.
+
+        Returns:
+            What is on record now.
+
+        Raises:
+            UsageError: there is no such effect, it is under way, or the decision does not fit it.
+            CannotKeepError: the receipt cannot be written down.
+        """
+        return resolve(self.store, self.name, effect, key, decision, receipt)
 
     @property
     def notes(self) -> tuple[str, ...]:

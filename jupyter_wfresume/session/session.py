@@ -7,7 +7,6 @@ import contextlib
 import threading
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from dataclasses import replace
@@ -28,24 +27,22 @@ from ..engine import (
 )
 from ..errors import RunEnded, UsageError, WfresumeError
 from ..fingerprint import digest_of
-from ..journal import Evidence, StoreBlobs, history
+from ..journal import StoreBlobs
 from ..plan import Call, Plan, decide
 from ..records import Lease, Options, RunHeader, RunView
 from ..runtime import CURRENT, Flight
 from ..store import Store, is_alive, this_process
 from . import words
-from .begin import Decided, begin, finder
+from .begin import Decided, begin
 from .checks import check_classes
-from .codes import Codes, codes_of, effective, moved_by
+from .codes import Codes, codes_of, moved_by
+from .earlier import Earlier
 from .fork import Fork
 from .identity import ATTRIBUTES, call_digest
 from .instances import remember
 from .interrupt import Interrupts
 from .life import STOP_GRACE_S, Life
-from .match import Matcher
-from .reuse import Reuse
 from .runs import headers_of, open_store
-from .supply import Supply
 
 BEAT_S = 5.0
 """How often a lease is renewed, in seconds."""
@@ -101,7 +98,7 @@ class Session:
         self._lives: list[Life] = []
         self._ended: list[Life] = []
         self._ports: list[Port] = []
-        self._calls: Counter[str] = Counter()
+        self._earlier = Earlier()
         self.previous_beat: float | None = None
         self._leases: dict[str, Lease] = {}
         self._token: Token[Session | None] | None = None
@@ -180,15 +177,31 @@ class Session:
             RunEnded: one of them ended without a result.
             Exception: the step's own, for one that failed.
         """
-        left = list(self._lives)
+        left = [life for life in self._ended if not life.drive.was_awaited] + self._lives
         for life in left:
             life.drive.awaited()
             await life.closed.wait()
-        for life in left:
+        # What a nested run ended with is the affair of the step that runs it.
+        for life in [one for one in left if one.parent is None]:
             if life.error is not None:
                 raise life.error
             if life.status != "done" and not life.abandoned:
                 raise RunEnded(life.header.run_id, life.status, life.sentence)
+
+    def body_failed(self, error: BaseException) -> None:
+        """The body ended with an exception: what nobody will look after any more is stopped.
+
+        A run that failed leaves its siblings be. With an exception of the body's own all runs
+        pause, so that it can be shown now and not when the last of them has ended.
+
+        Args:
+            error: the exception.
+        """
+        if self.sentence_for(error) is None:
+            self.request_stop()
+        for life in self._lives:
+            if life.drive.consumed and life.status in ("waiting", "stuck"):
+                life.request_stop()
 
     def request_stop(self) -> None:
         """Stop all runs: first with time for what is under way, a second time at once."""
@@ -300,7 +313,9 @@ class Session:
         else:
             lease = self._lease(header, parent)
         try:
-            reuse = self._reuse(workflow, known, codes, plan, fork)
+            root = header.run_id if parent is None else self._root(parent).header.run_id
+            self._earlier.begins(header.run_id, root, call)
+            reuse = self._earlier.reuse(self.store, workflow, known, codes, plan, header, root, fork)
             remember(workflow)
             decided = Decided(workflow, ctx, start_event, codes, header, plan, lease, parent, reuse)
             return self._open(decided)
@@ -346,9 +361,7 @@ class Session:
                 header, run_id=run_id, parent=parent.header.run_id, parent_execution=place, extra={}
             )
         else:
-            order = self._calls[call]
-            self._calls[call] += 1
-            header = replace(header, call=digest_of(call, str(order)))
+            header = replace(header, call=digest_of(call, str(self._earlier.order(call))))
         return replace(header, engine_run_id=engine_run_id or header.run_id)
 
     def _plan(self, header: RunHeader, codes: Codes, known: list[RunHeader], parent: Life | None) -> Plan:
@@ -358,26 +371,10 @@ class Session:
             same = [h for h in known if h.run_id == header.run_id]
             plan = decide(Call(header.call, codes.digests, stale="keep"), same)
             # What other runs had finished is another matter: their code may be older than an edit.
-            return replace(plan, any_code=self.options.stale == "keep")
+            fresh = bool(self._root(parent).header.extra.get("fresh"))
+            return replace(plan, any_code=self.options.stale == "keep", reuse=plan.reuse and not fresh)
         runs = [h for h in known if not h.parent]
         return decide(Call(header.call, codes.digests, self.options.fresh, self.options.stale), runs)
-
-    def _reuse(
-        self, workflow: Workflow, known: list[RunHeader], codes: Codes, plan: Plan, fork: Fork | None
-    ) -> Reuse | None:
-        if not plan.reuse or not known:
-            return None
-        blobs = StoreBlobs(self.store)
-        reader = Supply.reader(blobs, finder(workflow))
-        evidence = Evidence(lambda step, parts: effective(step, parts, codes.moved))
-        for header in known:
-            # Code that differs may be an older version of a step, but no other workflow's step.
-            if not plan.any_code or header.workflow == type(workflow).__name__:
-                evidence.add(header.run_id, history(self.store, header.run_id).records, reader)
-        if not evidence.count:
-            return None
-        trusted = "" if fork is None else fork.run_id
-        return Reuse(Matcher(evidence, codes.digests, plan.any_code, trusted), reader, fork)
 
     def _lease(self, header: RunHeader, parent: Life | None) -> Lease:
         if parent is not None:

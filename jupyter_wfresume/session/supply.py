@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..codec import Blobs
+from ..effects import looking_only
 from ..engine import Event, StepWorkerFailed, StepWorkerResult, Workflow, run_step
 from ..errors import JournalError
 from ..journal import FindClass, Record, Restored, TickReader, overwrite
@@ -92,7 +93,8 @@ class Supply:
         )
         token = CURRENT.set(flight)
         try:
-            output = await run_step(self._workflow, record["s"], inputs)
+            with looking_only():
+                output = await run_step(self._workflow, record["s"], inputs)
         finally:
             CURRENT.reset(token)
         if flight.writes:

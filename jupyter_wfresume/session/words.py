@@ -124,3 +124,12 @@ def stuck(header: RunHeader) -> str:
             "fix the workflow and run this cell again"
         )
     return f"{header.name} is stuck at {counted(header.steps)}: {why}"
+
+
+def set_aside(header: RunHeader, count: int) -> str:
+    """The sentence of a run that went on past failures."""
+    done = sum(step.done + step.restored for step in header.steps)
+    return (
+        f"{header.name}: {done:,} done, {count:,} failed: fix the cause and run this cell again; it executes "
+        "only what failed and what waited for it"
+    )

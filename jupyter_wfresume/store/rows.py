@@ -164,6 +164,15 @@ class Rows:
         """
         return Change(self).run(work)
 
+    def change_synced(self, work: Callable[[Change], R]) -> R:
+        """As ``change``, and on the disk itself when it returns, not only with the system."""
+        connection = self.connection()
+        connection.execute("PRAGMA synchronous = FULL")
+        try:
+            return self.change(work)
+        finally:
+            connection.execute("PRAGMA synchronous = NORMAL")
+
     def row(self, key: str) -> Row | None:
         """Return a key's row, not looked into."""
         rows = self.connection().execute(_SELECT + "key = ?", (key,)).fetchall()

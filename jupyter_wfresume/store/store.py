@@ -228,6 +228,42 @@ class Store:
         self._rows.change(lambda change: change.put(note_key(run_id, slot), data, replace=True))
 
     @plainly
+    def swap_note(
+        self, run_id: str, slot: str, data: bytes, *, seen: bytes | None, lease: Lease | None = None
+    ) -> bool:
+        """Write an entry unless somebody has changed it; a power cut does not take it back.
+
+        Args:
+            run_id: the run, or what else the entry is kept under.
+            slot: the entry.
+            data: what to write.
+            seen: what was there, None for nothing.
+            lease: written only while this is held; None where no run's right is needed.
+
+        Returns:
+            Whether it was written.
+
+        Raises:
+            LeaseError: the lease is no longer held.
+        """
+        key = note_key(run_id, slot)
+
+        def write(change: Change) -> bool:
+            if lease is not None:
+                leases.check(self._rows, lease)
+            if self._rows.get(key) != seen:
+                return False
+            change.put(key, data, replace=True)
+            return True
+
+        return self._rows.change_synced(write)
+
+    @plainly
+    def note(self, run_id: str, slot: str) -> bytes | None:
+        """Return one entry, None where there is none."""
+        return self._rows.get(note_key(run_id, slot))
+
+    @plainly
     def notes(self, run_id: str, prefix: str = "") -> dict[str, bytes]:
         """Return a run's entries by slot, those whose slot begins with ``prefix``."""
         low, high = notes_of(run_id)

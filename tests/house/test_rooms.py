@@ -22,6 +22,7 @@ FLOORS = (
     ("runtime", "replay"),
     ("session", "board"),
     ("durable",),
+    ("show",),
     ("magics", "cli"),
     (ROOF,),
 )

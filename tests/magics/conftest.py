@@ -67,6 +67,9 @@ class FakeSession:
     async def take(self, handler: Handler) -> object:
         return await handler
 
+    def body_failed(self, error: BaseException) -> None:
+        """Nothing is stopped: a test's runs end by themselves."""
+
     async def settle(self) -> None:
         self.settled += 1
         for handler in self.handlers:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from jupyter_wfresume.errors import UsageError
-from jupyter_wfresume.magics.arguments import LIST_OPTIONS, RUN_OPTIONS, parse, split
+from jupyter_wfresume.magics.arguments import LIST_OPTIONS, REPLAY_OPTIONS, RUN_OPTIONS, parse, split
 from jupyter_wfresume.records import Options
 
 
@@ -42,7 +42,7 @@ def test_options_stand_anywhere_around_one_name(line: str, words: tuple[str, ...
     ("line", "sentence"),
     [
         ("--fesh", "%%wfrun has no option --fesh; did you mean --fresh?"),
-        ("-f", "%%wfrun has no option -f; it has --fresh, --timeout, --store, --wait, --board"),
+        ("-f", f"%%wfrun has no option -f; it has {', '.join(option.flag for option in RUN_OPTIONS)}"),
         ("a --b", "%%wfrun has no option --b; did you mean --board?"),
         ("a b", "%%wfrun takes one NAME, but got 'a' and 'b'; put quotes around a NAME with spaces"),
         ("''", "%%wfrun: the NAME is empty; write one, or leave it out"),
@@ -73,6 +73,19 @@ def test_a_magic_knows_its_own_options_only() -> None:
     """An option of another magic is unknown, and the message names what there is."""
     with pytest.raises(UsageError, match="%wfruns has no option --fresh; it has --store"):
         parse("%wfruns", "--fresh", LIST_OPTIONS, 1, "NAME")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("enrich work[17]", ("enrich", "work[17]")),
+        ("enrich work[3, 17, 40:45] --continue", ("enrich", "work[3,17,40:45]")),
+        ("--store there 'two words' work", ("two words", "work")),
+    ],
+)
+def test_an_execution_is_one_word_with_spaces_in_its_brackets(line: str, words: tuple[str, ...]) -> None:
+    """What stands between brackets belongs together, whatever spaces are in it."""
+    assert parse("%wfreplay", line, REPLAY_OPTIONS, 2, "RUN and STEP[N]").words == words
 
 
 def test_a_backslash_parts_folders_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:

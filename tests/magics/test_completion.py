@@ -12,6 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from jupyter_wfresume.durable import RunList
 from jupyter_wfresume.errors import StoreError
 from jupyter_wfresume.magics import completion, load
+from jupyter_wfresume.magics.arguments import RUN_OPTIONS
+from jupyter_wfresume.projection import Row
 
 NAMES = ("enrich", "embed", "my run", "enrich")
 
@@ -26,7 +28,10 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
         asked.append(store)
         return [SimpleNamespace(header=header) for header in headers]
 
+    rows = [Row("split", 0, "done"), *(Row("work", n, "failed" if n == 11 else "done") for n in range(12))]
     monkeypatch.setattr(completion, "runs", runs)
+    monkeypatch.setattr(completion, "open_run", lambda run, store: SimpleNamespace(records=rows))
+    monkeypatch.setattr(completion, "executions", lambda records: records)
     return asked
 
 
@@ -37,7 +42,7 @@ def offered(shell: InteractiveShell, text: str) -> list[str]:
         return [each.text for each in shell.Completer.completions(before + after, len(before))]
 
 
-OPTIONS = ["--fresh", "--timeout", "--store", "--wait", "--board"]
+OPTIONS = [option.flag for option in RUN_OPTIONS]
 RUNS = ["enrich", "embed", '"my run"']
 
 
@@ -47,13 +52,23 @@ RUNS = ["enrich", "embed", '"my run"']
         ("%%wfrun |", RUNS + OPTIONS),
         ("%%wfrun e|\nx = 1\n", ["enrich", "embed"]),
         ("%%wfrun enrich |", OPTIONS),
-        ("%%wfrun --timeout 5 |", [*RUNS, "--fresh", "--store", "--wait", "--board"]),
+        ("%%wfrun --timeout 5 |", [*RUNS, *(flag for flag in OPTIONS if flag != "--timeout")]),
         ("%%wfrun enrich --fresh --f|", ["--fresh"]),
         ("%%wfrun enrich --board |", ["auto", "widget", "text", "none"]),
         ("%%wfrun --wait f|", ["forever"]),
         ("%wfruns |", [*RUNS, "--store"]),
         ("x = 1\n%wfresume 1|", ["1f3a0011"]),
         ("found = %wfruns em|", ["embed"]),
+        ("%wfshow e|", ["enrich", "embed"]),
+        ("%wfshow enrich --diff |", [*RUNS, *(f"{number}f3a0011" for number in range(4))]),
+        ("%wfshow enrich |", ["split[0]", "work", "--diff", "--store"]),
+        ("%wfreplay enrich w|", ["work"]),
+        ("%wfreplay enrich work[|", ["work[failed]", "work[11]", *(f"work[{n}]" for n in range(11))]),
+        ("done = %wfreplay enrich work[1|", ["work[11]", "work[1]", "work[10]"]),
+        ("%%wfreplay enrich spl|", ["split[0]"]),
+        ("%%wfreplay --continue enrich s|", ["split[0]"]),
+        ("%wfreplay enrich work[1] |", ["--continue", "--store", "--board"]),
+        ("%wfreplay enrich nothing[|", []),
     ],
 )
 def test_names_options_and_their_values_are_offered(

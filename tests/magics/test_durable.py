@@ -68,7 +68,7 @@ async def test_async_with_raises_what_a_run_left_running_raises(store_dir: Path,
 
 
 async def test_the_blocks_own_error_wins(store_dir: Path, tmp_path: Path) -> None:
-    """What the block raises is what comes out, whatever its other runs do."""
+    """What the block raises is what comes out, and the run that it left is paused."""
 
     async def block() -> None:
         async with durable("sum", store=store_dir, board="none"):
@@ -78,7 +78,7 @@ async def test_the_blocks_own_error_wins(store_dir: Path, tmp_path: Path) -> Non
     (tmp_path / "bad0").touch()
     with pytest.raises(KeyError, match="mine"):
         await block()
-    assert open_run("sum", store_dir).status == "failed"
+    assert open_run("sum", store_dir).status == "paused"
 
 
 def test_runs_lists_newest_first_and_prints_as_a_table(store_dir: Path, tmp_path: Path) -> None:

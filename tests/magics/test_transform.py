@@ -60,6 +60,32 @@ def test_the_line_magic_is_awaited_where_it_stands(shell: InteractiveShell) -> N
     assert text.splitlines()[0] == "ä = 'ö'; x = 1"
 
 
+def test_a_replay_is_awaited_assigned_or_not(shell: InteractiveShell) -> None:
+    """%wfreplay gives its value where it is assigned, and %%wfreplay where it is the cell."""
+    assert (
+        awaited(shell.transform_cell("x = %wfreplay a work[1]\n%wfreplay a work[2]"))
+        == ["replay_awaited"] * 2
+    )
+    assert awaited(shell.transform_cell("%%wfreplay a work[1]\nev.n = 2")) == ["replay_cell_awaited"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "times"),
+    [
+        ("%wfshow a", 0),
+        ("%wfshow a\n%wfshow b", 1),
+        ("%wfreplay a work[1]\n%wfreplay a work[2]\n1", 2),
+        ("if True:\n    %wfreplay a work[1]", 1),
+        ("x = %wfshow a\n1", 0),
+    ],
+)
+def test_what_is_to_be_seen_is_shown_in_the_midst_of_a_cell(
+    shell: InteractiveShell, cell: str, times: int
+) -> None:
+    """A line whose value IPython would not display is displayed by us; the last and an assigned one are not."""
+    assert shell.transform_cell(cell).count("show_in_passing") == times
+
+
 @pytest.mark.parametrize("wrapper", ["%%time", "%%capture out", "%%timeit -n1", "%%capture\n%%time"])
 def test_a_wrapper_above_is_refused_before_it_runs(shell: InteractiveShell, wrapper: str) -> None:
     """A magic that runs its body as code would swallow our sentence, so the cell says it instead."""

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from workflows import Workflow, step
-from workflows.events import Event, StartEvent, StopEvent
+from workflows.events import Event, HumanResponseEvent, InputRequiredEvent, StartEvent, StopEvent
 from workflows.retry_policy import retry_policy, stop_after_attempt, wait_fixed
 
 from tests.counting import bump, counts
@@ -179,6 +179,20 @@ class Fails(Workflow):
         if os.path.exists("fail"):
             raise ValueError("bad")
         return StopEvent(result="only")
+
+
+class Asks(Workflow):
+    """Asks a person."""
+
+    @step
+    async def asks(self, ev: StartEvent) -> InputRequiredEvent:
+        bump(LOG, "asks")
+        return InputRequiredEvent(prefix="sure?")
+
+    @step
+    async def ends(self, ev: HumanResponseEvent) -> StopEvent:
+        bump(LOG, "ends")
+        return StopEvent(result=ev.response)
 
 
 class Retries(Three):

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from workflows.errors import WorkflowCancelledByUser
+from workflows.events import HumanResponseEvent, InputRequiredEvent
 
 from jupyter_wfresume import durable, runs
 from tests.counting import bump, counts
-from tests.stop.flows import LOG, Fails, Held, reached, run
+from tests.stop.flows import LOG, Asks, Fails, Held, reached, run
 
 pytestmark = pytest.mark.usefixtures("work_dir")
 
@@ -125,12 +126,44 @@ async def test_a_run_that_the_body_leaves_running_is_awaited() -> None:
     assert statuses() == ["done", "failed"]
 
 
-async def test_an_exception_of_the_body_leaves_no_step_executing() -> None:
-    """The body's own exception is raised, once the run that it left under way has ended."""
+async def test_an_exception_of_the_body_pauses_the_runs_it_left_under_way() -> None:
+    """What is under way may finish and nothing new starts; then the body's own exception is raised."""
     with pytest.raises(KeyError):
         async with block():
             run(Held)
             await reached("second begins")
             asyncio.get_running_loop().call_later(0.05, let_go)
             raise KeyError("body")
-    assert statuses() == ["done"]
+    assert statuses() == ["paused"]
+    assert counts(LOG) == {"first": 1, "second begins": 1, "second ends": 1}
+    assert await resumed() == "through"
+    assert counts(LOG) == {"first": 1, "second begins": 1, "second ends": 1, "third": 1}
+
+
+async def test_an_exception_of_the_body_does_not_wait_for_a_person() -> None:
+    """A body that raises while it reads the stream leaves nobody who could answer: the run is paused."""
+    with pytest.raises(KeyError):
+        async with block():
+            async for event in run(Asks).stream_events():
+                if isinstance(event, InputRequiredEvent):
+                    raise KeyError("body")
+    assert statuses() == ["paused"]
+    async with block():
+        handler = run(Asks)
+        async for event in handler.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                handler.ctx.send_event(HumanResponseEvent(response="yes"))
+        assert await handler == "yes"
+    assert counts(LOG) == {"asks": 1, "ends": 1}
+
+
+async def test_every_run_that_the_body_leaves_running_is_awaited() -> None:
+    """A failure of one does not let the cell end while another is executing."""
+    Path("fail").touch()
+    with pytest.raises(ValueError, match="bad"):
+        async with block():
+            run(Fails)
+            run(Held)
+            await reached("only")
+            asyncio.get_running_loop().call_later(0.05, let_go)
+    assert statuses() == ["done", "failed"]

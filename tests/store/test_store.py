@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_wfresume.errors import DamagedError, StoreError
+from jupyter_wfresume.errors import DamagedError, LeaseError, StoreError
 from jupyter_wfresume.records import Lease
 from jupyter_wfresume.store import JournalRead, Store
 from jupyter_wfresume.store.keys import record_key
@@ -151,6 +151,25 @@ def test_notes_are_told_by_prefix_and_deleted_singly(store: Store) -> None:
     store.delete_note(RUN, "answer.0")
     store.delete_note(RUN, "never written")
     assert set(store.notes(RUN)) == {"answer.1", "receipt Käse/größer"}
+
+
+def test_an_entry_that_somebody_changed_is_not_written_over(store: Store) -> None:
+    """A swap needs the entry to be what its writer saw, or nothing where nothing was seen."""
+    assert store.note(RUN, "receipt") is None
+    assert store.swap_note(RUN, "receipt", b"one", seen=None)
+    assert not store.swap_note(RUN, "receipt", b"two", seen=None)
+    assert not store.swap_note(RUN, "receipt", b"two", seen=b"other")
+    assert store.swap_note(RUN, "receipt", b"two", seen=b"one")
+    assert store.note(RUN, "receipt") == b"two"
+
+
+def test_a_swap_is_fenced_by_its_lease_and_goes_to_the_disk(store: Store, lease: Lease) -> None:
+    """A run that was taken over swaps nothing, and other writes are not slowed down afterwards."""
+    store.release(lease)
+    with pytest.raises(LeaseError, match="no longer drives"):
+        store.swap_note(RUN, "receipt", b"one", seen=None, lease=lease)
+    assert store.note(RUN, "receipt") is None
+    assert store._rows.connection().execute("PRAGMA synchronous").fetchone() == (1,)
 
 
 def test_size_counts_header_and_journal_only(store: Store, lease: Lease) -> None:

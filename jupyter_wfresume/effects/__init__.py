@@ -1,0 +1,37 @@
+"""Side effects that are done once: intents, receipts, and a person's word where nobody knows.
+
+An entry is kept under the NAME of runs, the effect and the digest of its key, so it belongs to no single run.
+It is whole in itself: large parts of a receipt are in it, not among the store's shared values.
+"""
+
+from __future__ import annotations
+
+from .act import Awaiting
+from .entries import Entry
+from .face import Effect, effect, idempotency_key
+from .ledger import entries_of
+from .place import Place, looking_only, standing, telling
+from .resolve import DECISIONS, Decision, resolve
+from .words import Doubt, asking, described
+
+__all__ = [
+    "DECISIONS",
+    "USERS_CALL",
+    "Decision",
+    "Doubt",
+    "Effect",
+    "Entry",
+    "Place",
+    "asking",
+    "described",
+    "effect",
+    "entries_of",
+    "idempotency_key",
+    "looking_only",
+    "resolve",
+    "standing",
+    "telling",
+]
+
+USERS_CALL = Awaiting.settled.__code__
+"""The frame that calls a user's function; what is on top of it is the user's."""

@@ -1,0 +1,91 @@
+"""Where the running code stands: which execution of which run asks for a side effect."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from ..codec.classes import FindClass
+from ..records import Lease
+from ..store import Store
+from .turns import Id
+
+
+@dataclass(frozen=True)
+class Place:
+    """An execution, as side effects see it.
+
+    Args:
+        store: where receipts are.
+        name: NAME, to which receipts belong.
+        run_id: the run.
+        lease: the right to write; None where nothing is done: receipts are only looked up.
+        label: the execution, such as ``pay[3]``.
+        content: digest of what the execution is: workflow, step and input.
+        find_class: asked first for each class of a receipt.
+        warn: told of what a user should know, one sentence each.
+    """
+
+    store: Store
+    name: str
+    run_id: str
+    lease: Lease | None
+    label: str
+    content: Callable[[], str]
+    find_class: FindClass
+    warn: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The effects whose ``do`` or ``verify`` is running.
+
+    Args:
+        ids: which.
+        key: the idempotency key of the innermost.
+    """
+
+    ids: frozenset[Id]
+    key: str
+
+
+HERE: ContextVar[Place | None] = ContextVar("wfresume_place", default=None)
+"""The execution that the running code belongs to, None outside of durable runs."""
+
+INSIDE: ContextVar[Inside | None] = ContextVar("wfresume_effect", default=None)
+
+TOLD: ContextVar[bool] = ContextVar("wfresume_effects_told", default=False)
+"""A person said that a replay may really do side effects."""
+
+
+@contextlib.contextmanager
+def standing(place: Place) -> Iterator[None]:
+    """Let what runs inside the block stand at this place."""
+    token = HERE.set(place)
+    try:
+        yield
+    finally:
+        HERE.reset(token)
+
+
+@contextlib.contextmanager
+def looking_only() -> Iterator[None]:
+    """Inside the block, side effects give their recorded receipts and are not done."""
+    place = HERE.get()
+    with contextlib.ExitStack() as stack:
+        if place is not None:
+            stack.enter_context(standing(dataclasses.replace(place, lease=None)))
+        yield
+
+
+@contextlib.contextmanager
+def telling(told: bool) -> Iterator[None]:
+    """Let replays inside the block really do side effects, where ``told``."""
+    token = TOLD.set(told)
+    try:
+        yield
+    finally:
+        TOLD.reset(token)

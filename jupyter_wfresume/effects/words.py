@@ -1,0 +1,117 @@
+"""The sentences a user reads about side effects."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Sequence
+
+from ..errors import RunEnded
+from .entries import Entry, error_text
+
+GO_ON = "then run this cell again"
+
+
+class Doubt(RunEnded):
+    """A run stops here: what became of a side effect is for a person to say.
+
+    Args:
+        run_id: the run.
+        name: NAME.
+        entry: the side effect.
+        what: what is known of it, such as ``charge[81] may have happened at 14:02:07``.
+    """
+
+    def __init__(self, run_id: str, name: str, entry: Entry, what: str) -> None:
+        self.name = name
+        self.entry = entry
+        self.what = what
+        super().__init__(run_id, "waiting", asking([self]))
+
+
+def asking(doubts: Sequence[Doubt]) -> str:
+    """The sentence of a run that waits for a person's word on side effects."""
+    first = doubts[0]
+    command = f"`{command_for(first.name, first.entry)} done RECEIPT | retry`"
+    if len(doubts) == 1:
+        return f"{first.what}: say what is so with {command}, {GO_ON}"
+    listed = "; ".join(doubt.what for doubt in doubts)
+    return (
+        f"{len(doubts)} side effects wait for a person: {listed}: say what is so of each, "
+        f"as with {command}, {GO_ON}"
+    )
+
+
+def command_for(name: str, entry: Entry) -> str:
+    """``%wfresolve enrich charge[81]``."""
+    return f"%wfresolve {quoted(name)} {quoted(entry.name)}"
+
+
+def quoted(word: str) -> str:
+    """A word as it is typed behind a magic: in quotes where it has blanks or quotes of its own."""
+    plain = word and not any(char.isspace() or char in "'\"\\" for char in word)
+    return word if plain else shlex.quote(word)
+
+
+def clock(at: float) -> str:
+    """``14:02:07`` today, with the date on other days."""
+    then, today = time.localtime(at), time.localtime()
+    return time.strftime("%H:%M:%S" if then[:3] == today[:3] else "%Y-%m-%d %H:%M:%S", then)
+
+
+def may_have_happened(entry: Entry) -> str:
+    """An intent without a receipt, and nobody to ask."""
+    return f"{entry.name} may have happened at {clock(entry.began)}"
+
+
+def cannot_tell(entry: Entry, error: BaseException) -> str:
+    """``verify`` could not say whether it happened."""
+    return f"{may_have_happened(entry)}, and verify cannot tell ({error_text(error)})"
+
+
+def undone(entry: Entry) -> str:
+    """A person has compensated it, and now it is asked for again."""
+    return f"{entry.name} was undone by hand at {clock(entry.at)}"
+
+
+def without_receipt(entry: Entry) -> str:
+    """It happened, but its receipt could not be kept."""
+    return (
+        f"{entry.name} happened at {clock(entry.at)}, but its receipt {entry.said} could not be kept: "
+        f"{entry.why}"
+    )
+
+
+def not_kept(entry: Entry) -> str:
+    """Said at once when a receipt cannot be kept."""
+    return (
+        f"the receipt of {entry.name} cannot be kept: {entry.why}; it happened and will not be done again, "
+        "but a later execution asks for its receipt: return a text, a number or a dict from do"
+    )
+
+
+def by_another(entry: Entry) -> str:
+    """Another process is at it."""
+    who = "another process" if entry.owner is None else f"process {entry.owner.pid} on {entry.owner.host}"
+    return (
+        f"{entry.name} is being done by {who} since {clock(entry.began)}, in run {entry.run_id[:8]}: "
+        "wait until that is over, then run this cell again"
+    )
+
+
+def not_in_a_replay(name: str, known: Entry | None) -> str:
+    """A replay has no receipt to give."""
+    state = "has never been done" if known is None else f"has no receipt ({described(known)})"
+    return (
+        f"a replay does no side effects, and {name} {state}: replay(effects=True) really does it, "
+        "and records nothing"
+    )
+
+
+def described(entry: Entry) -> str:
+    """How far a side effect came, in a few words."""
+    if entry.state == "begun":
+        return f"begun at {clock(entry.began)}, outcome unknown"
+    said = f": {entry.said}" if entry.said else ""
+    word = {"retry": "to be done again", "undone": "undone by hand"}.get(entry.state, entry.state)
+    return f"{word} at {clock(entry.at)}{said}"

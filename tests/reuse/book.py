@@ -1,0 +1,128 @@
+"""A notebook that is run again and again, each time from cells as they then are."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jupyter_wfresume.journal import Record, history
+from jupyter_wfresume.records import RunHeader
+from jupyter_wfresume.session.runs import headers_of
+from jupyter_wfresume.store import Store
+from tests.fingerprint.cells import notebook
+from tests.resume.lives import Life, live, ran
+
+IMPORTS = """\
+from workflows import Context, Workflow, step
+from workflows.events import Event, StartEvent, StopEvent
+
+class Item(Event):
+    doc: str
+
+class Done(Event):
+    doc: str
+    value: str
+"""
+
+_SPLIT = "return [Item(doc=doc) for doc in ev.docs]"
+_WORK = "return Done(doc=ev.doc, value=ev.doc.upper())"
+_JOIN = "return StopEvent(result=sorted(one.value for one in ev))"
+
+
+def documents(work: str = _WORK, *, split: str = _SPLIT, join: str = _JOIN, more: str = "") -> str:
+    """The cell of a workflow that works on documents, with these bodies.
+
+    Args:
+        work: statements of the step that works on one document.
+        split: statements of the step that dispatches.
+        join: statements of the step that joins.
+        more: further members of the class.
+    """
+    return f"""\
+class Flow(Workflow):
+{_block(more, 4)}
+    @step
+    async def split(self, ctx: Context, ev: StartEvent) -> list[Item]:
+        ran("split")
+{_block(split, 8)}
+
+    @step(num_workers=4)
+    async def work(self, ctx: Context, ev: Item) -> Done:
+        ran("work")
+{_block(work, 8)}
+
+    @step
+    async def join(self, ctx: Context, ev: list[Done]) -> StopEvent:
+        ran("join")
+{_block(join, 8)}
+"""
+
+
+def _block(text: str, indent: int) -> str:
+    return "\n".join(" " * indent + line if line else "" for line in text.splitlines())
+
+
+@dataclass
+class Book:
+    """Cells that are run with one store.
+
+    Args:
+        folder: where the store is, and those of runs from scratch.
+        name: NAME of the runs.
+    """
+
+    folder: Path
+    name: str = "book"
+    _scratch: itertools.count[int] = field(default_factory=itertools.count)
+
+    @property
+    def store(self) -> Path:
+        """The store's folder."""
+        return self.folder / "store"
+
+    def kernel(self, *cells: str) -> Any:
+        """The namespace of a new kernel in which the cells were run."""
+        return notebook(IMPORTS, *cells, ran=ran)
+
+    async def run(self, *cells: str, options: dict[str, Any] | None = None, **inputs: Any) -> Life:
+        """Run the cells in a new kernel, and then ``Flow`` with these inputs."""
+        return await self.again(self.kernel(*cells), options=options, **inputs)
+
+    async def again(self, kernel: Any, options: dict[str, Any] | None = None, **inputs: Any) -> Life:
+        """Run ``Flow`` of a kernel with these inputs."""
+        return await self.body(lambda: kernel.Flow(timeout=None).run(**inputs), **(options or {}))
+
+    async def body(self, body: Any, **options: Any) -> Life:
+        """Run a cell's body."""
+        return await live(self.store, body, name=self.name, **options)
+
+    async def scratch(self, *cells: str, **inputs: Any) -> Life:
+        """Run the cells in a new kernel with an empty store."""
+        kernel = self.kernel(*cells)
+        store = self.folder / f"scratch {next(self._scratch)}"
+        return await live(store, lambda: kernel.Flow(timeout=None).run(**inputs), name=self.name)
+
+    def headers(self) -> list[RunHeader]:
+        """The runs in the store, newest first."""
+        with Store.open(self.store) as store:
+            return headers_of(store.runs(), store)
+
+    def records(self, run_id: str = "") -> list[Record]:
+        """The records of a run; of the newest one by default."""
+        with Store.open(self.store) as store:
+            return history(store, run_id or headers_of(store.runs(), store)[0].run_id).records
+
+
+def plan_of(life: Life) -> dict[str, str]:
+    """What was said of each step before anything was executed."""
+    lines = [line for told in life.told for line in told.splitlines() if line.startswith("  ")]
+    return {name: said for name, said in (line.split(maxsplit=1) for line in lines)}
+
+
+def executed(life: Life) -> Counter[str]:
+    """How many executions of each step there were."""
+    assert life.error is None, life.error
+    return Counter(life.ran)
