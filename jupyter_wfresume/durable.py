@@ -8,7 +8,8 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -16,8 +17,8 @@ from typing import Any, Literal
 from .board import RunRow, make_board, runs_html, runs_text
 from .board.figures import progress
 from .errors import UsageError
-from .records import Options, RunView
-from .session import Run, Session, list_runs, open_store, store_path
+from .records import Options, QuestionView, RunView
+from .session import Run, Session, answer_in, list_runs, open_store, store_path
 from .session import open_run as open_run_in
 
 
@@ -127,7 +128,12 @@ class durable:
         # Beside a script's own output, as progress bars are; a notebook shows that stream as an alarm.
         stream = sys.stdout if _kernel() is not None else sys.stderr
         board = make_board(
-            self._options.board, display=None, has_front_end=False, on_stop=None, stream=stream
+            self._options.board,
+            display=None,
+            has_front_end=False,
+            on_stop=None,
+            on_answer=answerer(self._options.store),
+            stream=stream,
         )
         self._session = Session(
             self._name,
@@ -210,6 +216,15 @@ def runs(name: str | None = None, store: str | os.PathLike[str] | None = None) -
 def store_folder(store: str | os.PathLike[str] | None = None) -> Path:
     """Return the store's folder: the given one, the environment's, or the working folder's ``.wfresume``."""
     return Path(os.path.abspath(store_path(None if store is None else os.fspath(store))))
+
+
+def answerer(store: str | None) -> Callable[[str, QuestionView, Any], None]:
+    """Return what writes a person's answer into a store, now or when the cell has long returned.
+
+    Args:
+        store: the store's folder as given by the user, or None for the default.
+    """
+    return partial(answer_in, store_folder(store))
 
 
 def view_of(run: Run) -> RunView:

@@ -189,6 +189,7 @@ class RunView:
         stopping_s: seconds left of the time given to executions to finish
             after a Stop, or None.
         can_stop: whether a Stop button works while the cell runs.
+        body_reads: the cell's own code reads the run's stream, and may answer by itself.
         children: views of the runs that steps run themselves, shortened.
     """
 
@@ -208,6 +209,7 @@ class RunView:
     questions: tuple[QuestionView, ...] = ()
     stopping_s: float | None = None
     can_stop: bool = False
+    body_reads: bool = False
     children: tuple[RunView, ...] = ()
 
 

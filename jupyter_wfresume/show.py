@@ -32,11 +32,11 @@ from .replay.recorded import lost_event
 from .session import Run, list_runs
 from .session.words import short
 
-ROWS = 40
+ROWS = 30
 """Executions, or pairs of them, that get a line."""
 
-_FIRST = {"failed": 0, "waiting": 1, "running": 2, "queued": 2}
-"""Executions of these statuses are shown before the others."""
+_FIRST = {"failed": 0, "waiting": 1, "running": 2, "queued": 2, "done": 3, "skipped": 3, "reused": 4}
+"""Which executions are worth a line before others."""
 
 
 class Shown:
@@ -162,7 +162,7 @@ def clock(stamp: float) -> str:
 
 def _pick(rows: Sequence[Row]) -> tuple[list[Row], tuple[tuple[str, int], ...]]:
     """The executions that get a line, in the order in which they began, failures first; and what is left."""
-    ranked = sorted(rows, key=lambda row: (_FIRST.get(row.status, 3), row.started))
+    ranked = sorted(rows, key=lambda row: (_FIRST[_status(row)], row.started))
     return ranked[:ROWS], tuple(Counter(_status(row) for row in ranked[ROWS:]).items())
 
 
@@ -275,9 +275,7 @@ def _page(run: Run, records: list[Record], step: str, index: int) -> ExecutionPa
         facts.append(("attempts", "\n".join(_attempt(run, record) for record in own)))
     if row.source is not None:
         facts.append(("reused", _source(run, row.source, own[-1])))
-    written = sorted(
-        {".".join(map(str, op[1])) or "all of it" for record in own for op in record.get("st", ())}
-    )
+    written = sorted({_path(op[1]) for record in own for op in record.get("st", ())})
     if written:
         facts.append(("state", f"wrote {', '.join(written[:12])}{', …' if len(written) > 12 else ''}"))
     below = [one for one in _children(run) if one.header.parent_execution.startswith(f"{step}[{index}]#")]
@@ -290,6 +288,11 @@ def _page(run: Run, records: list[Record], step: str, index: int) -> ExecutionPa
         attempts=row.attempts,
         facts=tuple(facts),
     )
+
+
+def _path(parts: Sequence[Any]) -> str:
+    """``seen.how`` for a path in the state, whose first part names the kind of slot too."""
+    return ".".join([str(parts[0])[2:], *map(str, parts[1:])]) if parts else "all of it"
 
 
 def _values(run: Run, nodes: Sequence[Any]) -> str:

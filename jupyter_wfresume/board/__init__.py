@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, TextIO
 
-from ..records import RunView
+from ..records import QuestionView, RunView
 from .boards import NullBoard, StaticBoard, TextBoard
 from .book import Source
 from .html import render
@@ -77,6 +77,7 @@ def make_board(
     display: Callable[..., Any] | None,
     has_front_end: bool,
     on_stop: Callable[[], None] | None,
+    on_answer: Callable[[str, QuestionView, Any], None] | None = None,
     stream: TextIO | None = None,
     clock: Callable[[], float] = time.monotonic,
     timer: Timer | None = None,
@@ -88,6 +89,8 @@ def make_board(
         display: IPython's ``display`` in a kernel; None in a terminal or a script.
         has_front_end: whether somebody may look and click (no nbclient or papermill).
         on_stop: called for a click on Stop, a second time for "now".
+        on_answer: called with the run's id, a question and what a person said, on whatever thread that
+            arrives; the answer is written down when it returns, or it raises a `WfresumeError`.
         stream: where text goes without ``display``; None is the standard output.
         clock: monotonic seconds.
         timer: calls back later; None uses the running event loop.
@@ -95,7 +98,8 @@ def make_board(
     if kind == "none":
         return NullBoard()
     if display is None:
-        return TextBoard(stream or sys.stdout, clock=clock, timer=timer)
+        out = stream or sys.stdout
+        return TextBoard(out, on_answer=on_answer, stdin=sys.stdin, clock=clock, timer=timer)
     if kind == "text":
         return StaticBoard(display, only_text=True, clock=clock, timer=timer)
     if kind == "auto" and not has_front_end:
@@ -103,4 +107,4 @@ def make_board(
     # Imported late: ipywidgets takes a tenth of a second, which headless runs and scripts need not pay.
     from .widget import WidgetBoard
 
-    return WidgetBoard(display, on_stop=on_stop, clock=clock, timer=timer)
+    return WidgetBoard(display, on_stop=on_stop, on_answer=on_answer, clock=clock, timer=timer)

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any, TextIO
 from uuid import uuid4
 
-from ..records import RunView
+from ..records import QuestionView, RunView
 from . import html, text
 from .book import PANELS, Book, Page, Source
 from .pace import Pacer, Timer
+from .prompt import Prompt
 
 STATIC_S = 2.0
 """Seconds between two static pictures, so that a killed kernel leaves one that is seconds old."""
@@ -74,15 +75,25 @@ class TextBoard(PacedBoard):
 
     Args:
         stream: where to write.
+        on_answer: writes an answer down; None asks nothing.
+        stdin: where answers are typed, if it is a terminal.
         clock: monotonic seconds.
         timer: calls back later.
     """
 
     def __init__(
-        self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic, timer: Timer | None = None
+        self,
+        stream: TextIO,
+        *,
+        on_answer: Callable[[str, QuestionView, Any], None] | None = None,
+        stdin: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        timer: Timer | None = None,
     ) -> None:
         self._stream = stream
         self._tty = stream.isatty()
+        asks = on_answer is not None and stdin is not None and self._tty and stdin.isatty()
+        self._prompt = Prompt(stdin, self._write, on_answer) if asks else None  # type: ignore[arg-type]  # just seen
         self._line = ""
         self._said: dict[str, tuple[str, float]] = {}
         self._ending: list[RunView] = []
@@ -91,6 +102,8 @@ class TextBoard(PacedBoard):
 
     def close(self, view: RunView) -> None:
         """Writes the summary of a run that has ended."""
+        if self._prompt is not None:
+            self._prompt.stop()
         self._ending.append(view)
         super().close(view)
 
@@ -102,6 +115,8 @@ class TextBoard(PacedBoard):
             self._ended += 1
         if self._tty:
             self._draw_line(page)
+            if self._prompt is not None:
+                self._prompt.show(page.open)
             return
         for view in page.open:
             status, said_at = self._said.get(view.run_id, ("", 0.0))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from ..records import ErrorView, RunView, StepView
+from ..records import ErrorView, QuestionView, RunView, StepView
 from . import figures as f
 from .style import STYLE
 from .text import CHILDREN, bar
@@ -47,9 +47,27 @@ def top(view: RunView, *, live: bool = False) -> str:
     return f"{_WRAP}>{_top(view, live)}</div>"
 
 
-def tail(view: RunView, *, live: bool = False, as_of: str = "") -> str:
-    """The part that seldom changes: the sentence, failure, questions, notes, how this life began."""
-    return f"{_WRAP}>{_tail(view, live, as_of)}</div>"
+def tail(view: RunView, *, live: bool = False, as_of: str = "", asked: int = 0) -> str:
+    """The part that seldom changes: the sentence, failure, questions, notes, how this life began.
+
+    Args:
+        view: the run at this moment.
+        live: its cell runs.
+        as_of: as in `render`.
+        asked: how many questions have fields of their own beside this.
+    """
+    return f"{_WRAP}>{_tail(view, live, as_of, asked)}</div>"
+
+
+def question(asked: QuestionView) -> str:
+    """What is asked, and by which step."""
+    step = f' <span class="wfr-soft">asked by {words(asked.step)}</span>' if asked.step else ""
+    return f"{_WRAP}>? {words(asked.text)}{step}</div>"
+
+
+def say(sentence: str) -> str:
+    """A sentence in the soft colour."""
+    return f'{_WRAP}><span class="wfr-soft" role="status">{words(sentence)}</span></div>'
 
 
 def compact(lines: Sequence[RunView], rest: Sequence[RunView]) -> str:
@@ -143,16 +161,16 @@ def _key(whole: StepView) -> str:
     return f'<div class="wfr-key">{items}</div>'
 
 
-def _tail(view: RunView, live: bool, as_of: str) -> str:
+def _tail(view: RunView, live: bool, as_of: str, asked: int = 0) -> str:
     pieces = [] if view.error is None else [_error(view.error)]
     sentence = (f.stopping(view) if live else "") or f.next_move(view, as_of)
     if sentence:
         pieces.append(f'<div class="wfr-say" role="status">{words(sentence)}</div>')
-    for question in view.questions:
-        step = f' <span class="wfr-soft">asked by {words(question.step)}</span>' if question.step else ""
+    for one in view.questions[asked:]:
+        step = f' <span class="wfr-soft">asked by {words(one.step)}</span>' if one.step else ""
         pieces.append(
-            f'<div class="wfr-mark wfr-ask">? {words(question.text)}{step}<br>'
-            f'<span class="wfr-soft">answer with</span> <code>{words(f.answer(view, question))}</code></div>'
+            f'<div class="wfr-mark wfr-ask">? {words(one.text)}{step}<br>'
+            f'<span class="wfr-soft">answer with</span> <code>{words(f.answer(view, one))}</code></div>'
         )
     pieces += [f'<div class="wfr-mark wfr-note">{words(note)}</div>' for note in view.notes]
     shown, rest = f.pick(view.children, CHILDREN)

@@ -21,6 +21,8 @@ from ..records import RunView
 from . import html
 from .boards import STATIC_S, Output, PacedBoard, picture
 from .book import Page
+from .form import STYLE as FORM_STYLE
+from .form import Forms, OnAnswer
 from .pace import Timer
 
 WIDGET_S = 0.1
@@ -60,17 +62,23 @@ def broken_rule(name: str) -> str:
 
 
 class Panel:
-    """The two widgets of one run; they stay, and only what changed is sent."""
+    """The widgets of one run; they stay, and only what changed is sent.
 
-    def __init__(self) -> None:
+    Args:
+        on_answer: writes an answer down, or None for no fields.
+    """
+
+    def __init__(self, on_answer: OnAnswer | None) -> None:
         self._top = ipywidgets.HTML()
         self._tail = ipywidgets.HTML()
-        self.widgets = (self._top, self._tail)
+        self._forms = None if on_answer is None else Forms(on_answer)
 
-    def show(self, view: RunView, *, live: bool) -> None:
+    def show(self, view: RunView, *, live: bool) -> list[ipywidgets.Widget]:
         """Draws a view; the tail is apart so that an opened traceback stays open while figures move."""
+        forms = [] if self._forms is None else self._forms.show(view, live=live)
         self._top.value = html.top(view, live=live)
-        self._tail.value = html.tail(view, live=live)
+        self._tail.value = html.tail(view, live=live, asked=len(forms))
+        return [self._top, *forms, self._tail]
 
 
 class StopButton:
@@ -103,12 +111,16 @@ class Frame:
     Args:
         name: the picture's class, which this board hides while it is alive.
         on_stop: what stops the runs of the cell, or None for no button.
+        on_answer: writes an answer down, or None for no fields.
     """
 
-    def __init__(self, name: str, on_stop: Callable[[], None] | None) -> None:
+    def __init__(
+        self, name: str, on_stop: Callable[[], None] | None, on_answer: OnAnswer | None = None
+    ) -> None:
         self._on_stop = on_stop
+        self._on_answer = on_answer
         self._stop: StopButton | None = None
-        self._style = ipywidgets.HTML(f"{html.style()}<style>{hide_rule(name)}</style>")
+        self._style = ipywidgets.HTML(f"{html.style()}<style>{hide_rule(name)}{FORM_STYLE}</style>")
         self._more = ipywidgets.HTML()
         self._panels: dict[str, Panel] = {}
         self._box = ipywidgets.VBox()
@@ -118,9 +130,10 @@ class Frame:
         """Draws a page; only what changed is sent."""
         widgets: list[ipywidgets.Widget] = [self._style]
         for view in page.panels:
-            panel = self._panels.setdefault(view.run_id, Panel())
-            panel.show(view, live=view in page.open)
-            widgets += panel.widgets
+            panel = self._panels.get(view.run_id)
+            if panel is None:
+                panel = self._panels[view.run_id] = Panel(self._on_answer)
+            widgets += panel.show(view, live=view in page.open)
         self._more.value = html.compact(page.lines, page.rest)
         widgets.append(self._more)
         if not page.open:
@@ -143,6 +156,8 @@ class WidgetBoard(PacedBoard):
     Args:
         display: IPython's ``display``, or what takes its arguments.
         on_stop: called once for each click on Stop, twice at the most; None shows no button.
+        on_answer: called with the run's id, a question and what was said, once for each question that is
+            answered; None shows no fields.
         clock: monotonic seconds.
         timer: calls back later.
         time_of_day: the wall clock as people read it.
@@ -153,6 +168,7 @@ class WidgetBoard(PacedBoard):
         display: Callable[..., Any],
         *,
         on_stop: Callable[[], None] | None,
+        on_answer: OnAnswer | None = None,
         clock: Callable[[], float] = time.monotonic,
         timer: Timer | None = None,
         time_of_day: Callable[[], str] = lambda: time.strftime("%H:%M:%S"),
@@ -161,6 +177,7 @@ class WidgetBoard(PacedBoard):
         self._live = Output(display)
         self._time_of_day = time_of_day
         self._on_stop = on_stop
+        self._on_answer = on_answer
         self._frame: Frame | None = None
         self._on_page = False
         self._pictured_at = float("-inf")
@@ -189,15 +206,19 @@ class WidgetBoard(PacedBoard):
 
     def _open(self, page: Page) -> None:
         self._wanted_since = None
-        self._frame = self._frame or Frame(self._picture.name, self._on_stop)
+        self._frame = self._frame or Frame(self._picture.name, self._on_stop, self._on_answer)
         self._frame.show(page)
-        self._live.show(self._frame.bundle())
+        if not self._on_page:
+            self._live.show(self._frame.bundle())
         self._on_page = True
 
     def _end(self, page: Page, now: float) -> None:
         self._wanted_since = None
         self._take_picture(page, now)
-        if self._frame is not None and self._on_page:
+        if self._on_answer is not None and any(v.questions and v.status == "waiting" for v in page.panels):
+            # An answer may be given after the cell has returned, so that the fields stay.
+            self._open(page)
+        elif self._frame is not None and self._on_page:
             # Drawn once more and kept: a page that was reloaded half-way gets no further output, but its
             # widget is still connected, and must not stay at a half bar.
             self._frame.show(page)

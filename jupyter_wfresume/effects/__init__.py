@@ -12,7 +12,7 @@ from .face import Effect, effect, idempotency_key
 from .ledger import entries_of
 from .place import Place, looking_only, standing, telling
 from .resolve import DECISIONS, Decision, resolve
-from .words import Doubt, asking, described
+from .words import Doubt, Unclear, asking, described, quoted
 
 __all__ = [
     "DECISIONS",
@@ -22,12 +22,14 @@ __all__ = [
     "Effect",
     "Entry",
     "Place",
+    "Unclear",
     "asking",
     "described",
     "effect",
     "entries_of",
     "idempotency_key",
     "looking_only",
+    "quoted",
     "resolve",
     "standing",
     "telling",

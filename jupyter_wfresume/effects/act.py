@@ -16,7 +16,7 @@ from ..errors import LeaseError, RunEnded, StoreError, UsageError
 from ..records import Lease
 from . import words
 from .entries import Entry, error_text
-from .ledger import Changed, Found, Spot, other_lives
+from .ledger import Changed, Found, Spot, entries_of, other_lives
 from .place import INSIDE, Inside, Place
 from .turns import TURNS, Id
 
@@ -162,7 +162,20 @@ class _Acting:
         return await self._do(found)
 
     def _doubt(self, entry: Entry, what: str) -> words.Doubt:
-        return words.Doubt(self._place.run_id, self._place.name, entry, what)
+        first = words.Unclear(self._place.name, entry, what)
+        return words.Doubt(self._place.run_id, [first, *self._others(entry)])
+
+    def _others(self, entry: Entry) -> list[words.Unclear]:
+        """What else earlier lives of the run left in doubt, so that a person is asked once."""
+        return [
+            words.Unclear(self._place.name, one, words.may_have_happened(one))
+            for one in reversed(entries_of(self._place.store, self._place.name))
+            if one.state == "begun"
+            and not one.has_verify
+            and one.root == self._lease.run_id
+            and one.token < self._lease.token
+            and one.name != entry.name
+        ]
 
     async def _verified(self, entry: Entry) -> Any:
         """The receipt that ``verify`` knows; None where it did not happen, or there is no ``verify``."""
@@ -222,6 +235,7 @@ class _Acting:
             token=self._lease.token,
             owner=self._lease.owner,
             label=self._place.label,
+            has_verify=self._wanted.verify is not None,
             calls=1 if before is None else before.calls + 1,
             generation=0 if before is None else before.generation,
         )

@@ -43,6 +43,7 @@ class Entry:
         token: of that lease.
         owner: the process.
         label: the execution, such as ``pay[3]``.
+        has_verify: the execution could ask whether it happened.
         calls: how often ``do`` was about to be called.
         generation: grows where a person has what was done, done again.
         kept: a receipt is on record.
@@ -64,6 +65,7 @@ class Entry:
     token: int = 0
     owner: Owner | None = None
     label: str = ""
+    has_verify: bool = False
     calls: int = 0
     generation: int = 0
     kept: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..errors import RunEnded
 from .entries import Entry, error_text
@@ -12,24 +13,36 @@ from .entries import Entry, error_text
 GO_ON = "then run this cell again"
 
 
-class Doubt(RunEnded):
-    """A run stops here: what became of a side effect is for a person to say.
+@dataclass(frozen=True)
+class Unclear:
+    """A side effect of which a person has to say what became of it.
 
     Args:
-        run_id: the run.
         name: NAME.
         entry: the side effect.
         what: what is known of it, such as ``charge[81] may have happened at 14:02:07``.
     """
 
-    def __init__(self, run_id: str, name: str, entry: Entry, what: str) -> None:
-        self.name = name
-        self.entry = entry
-        self.what = what
-        super().__init__(run_id, "waiting", asking([self]))
+    name: str
+    entry: Entry
+    what: str
 
 
-def asking(doubts: Sequence[Doubt]) -> str:
+class Doubt(RunEnded):
+    """A run stops here: what became of side effects is for a person to say.
+
+    Args:
+        run_id: the run.
+        doubts: the side effects.
+        sentence: what is said of them; by default what ``asking`` makes of them.
+    """
+
+    def __init__(self, run_id: str, doubts: Sequence[Unclear], sentence: str = "") -> None:
+        self.doubts = tuple(doubts)
+        super().__init__(run_id, "waiting", sentence or asking(self.doubts))
+
+
+def asking(doubts: Sequence[Unclear]) -> str:
     """The sentence of a run that waits for a person's word on side effects."""
     first = doubts[0]
     command = f"`{command_for(first.name, first.entry)} done RECEIPT | retry`"

@@ -8,7 +8,13 @@ from collections.abc import Callable
 from workflows.events import Event, StartEvent
 from workflows.runtime.types.commands import CommandRunWorker
 from workflows.runtime.types.internal_state import BrokerState, InProgressState
-from workflows.runtime.types.ticks import TickAddEvent, TickSessionStart, TickStepResult, TickWakeup
+from workflows.runtime.types.ticks import (
+    EmissionKey,
+    TickAddEvent,
+    TickSessionStart,
+    TickStepResult,
+    TickWakeup,
+)
 
 from .broker import find_execution
 from .fold import Fold
@@ -47,6 +53,19 @@ def scout(
             fold.state.workers[step_id].in_progress.remove(execution)
             fold.apply(TickWakeup(due=0.0, stamped_at=0.0), fold.position, 0.0)
         else:
+            for sent in tick.sends:
+                # As in a run: what a step sends comes through the mailbox, before its result.
+                fold.apply(
+                    TickAddEvent(
+                        event=sent.event,
+                        step_id=sent.step_id,
+                        recovery_counts=dict(sent.recovery_counts),
+                        emission=EmissionKey(invocation_id=command.invocation_id, index=sent.index),
+                        stamped_at=0.0,
+                    ),
+                    fold.position,
+                    0.0,
+                )
             fold.apply(tick, fold.position, 0.0)
         fold.settle()
 

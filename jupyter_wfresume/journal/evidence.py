@@ -50,6 +50,9 @@ class Evidence:
     Args:
         code_of: digest of a step's code, of the step and what its code is made of.
         runs: every run that is on record; what another one answered counts there.
+
+    Attributes:
+        steps: the steps of which an execution is on record.
     """
 
     def __init__(self, code_of: Callable[[str, Mapping[str, str]], str], runs: Container[str] = ()) -> None:
@@ -59,11 +62,11 @@ class Evidence:
         self._barred: dict[tuple[str, Inputs], tuple[str, str]] = {}
         self._sent: dict[str, dict[str, Any]] = defaultdict(dict)
         self._touched: set[str] = set()
-        self._known: set[str] = set()
+        self._seconds: list[tuple[str, float]] = []
+        self.steps: set[str] = set()
         self._by_input: dict[tuple[str, Inputs], list[Proof]] = defaultdict(list)
         self._codes: dict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
         self._failed: dict[tuple[str, Inputs], str] = {}
-        self.count = 0
 
     def add(self, run_id: str, records: list[Record], reader: TickReader, workflow: str = "") -> None:
         """Take the executions of one run.
@@ -99,7 +102,7 @@ class Evidence:
 
     def _take(self, key: tuple[str, Inputs], proof: Proof) -> None:
         record, step = proof.record, key[0]
-        self._known.add(step)
+        self.steps.add(step)
         for _, node, *_ in record.get("n", ()):
             if isinstance(node, dict):
                 self._sent[step].setdefault(json.dumps(node.get("c", node.get("lost"))), node)
@@ -108,12 +111,12 @@ class Evidence:
         if record["k"] == "F":
             self._failed[key] = proof.label
             return
+        self._seconds.append((step, proof.seconds))
         why = _why_not(record)
         if why:
             self._barred[key] = (why, proof.code)
         else:
             self._by_input[key].append(proof)
-            self.count += 1
 
     def _life(self, record: Record, reader: TickReader) -> Mapping[str, str]:
         if "code" not in record:
@@ -165,9 +168,7 @@ class Evidence:
 
     def durations(self) -> Iterator[tuple[str, float]]:
         """Step and seconds of each execution."""
-        for (step, _), proofs in self._by_input.items():
-            for proof in proofs:
-                yield step, proof.seconds
+        yield from self._seconds
 
     def failed_before(self, step: str, inputs: Inputs) -> bool:
         """Whether the last thing recorded of these inputs is a failure."""
@@ -180,10 +181,6 @@ class Evidence:
     def sent(self, step: str) -> list[Any]:
         """Nodes of what a step sent, one of each class."""
         return list(self._sent[step].values())
-
-    def knows(self, step: str) -> bool:
-        """Whether an execution of a step is on record."""
-        return step in self._known
 
     def touches_state(self, step: str) -> bool:
         """Whether an execution of a step changed the state."""

@@ -32,6 +32,7 @@ from .restored import Ref, Restored, Waiter
 from .state import Op, apply_ops
 from .ticks import FindClass, Record, TickReader
 
+
 class _Restorer:
     def __init__(
         self,
@@ -312,10 +313,14 @@ class _Restorer:
         for step_id, one in self.fold.ahead():
             self.out.in_flight.append((str(step_id), _number(numbers, str(step_id), one)))
         release_parked(state)
-        running = {one.invocation_id for _, one in executions(state)}
+        running = {
+            one.invocation_id: f"{step_id}[{_number(numbers, str(step_id), one)}]"
+            for step_id, one in executions(state)
+        }
         for path, finished, others in (item for overlap in self._overlaps for item in overlap):
-            if any(other in running for other in others):
-                self.out.overlaps.append(f"{path} ({finished})")
+            dead = [running[other] for other in others if other in running]
+            if dead:
+                self.out.overlaps.append((path, finished, dead))
         end = self._now_driven(self.out.last_stamp)
         still_open = {(str(step_id), waiter.waiter_id) for step_id, waiter in open_waiters(state)}
         for (step, waiter_id), (added, timeout) in self._added_at.items():

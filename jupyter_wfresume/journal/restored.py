@@ -44,7 +44,8 @@ class Restored:
         questions: what was asked and not answered.
         body_sends: what the body sent unprompted, in order.
         lives: how many lives there were.
-        overlaps: state paths that finished executions share with unfinished ones.
+        overlaps: state path, the finished execution that wrote it last, and the
+            unfinished ones whose writes are in it too.
         last_stamp: the last record's time, seconds since the epoch.
         started: whether the start event was delivered.
         answers: slots of the answers that were delivered.
@@ -63,7 +64,7 @@ class Restored:
     questions: Questions = field(default_factory=Questions)
     body_sends: list[Event] = field(default_factory=list)
     lives: int = 0
-    overlaps: list[str] = field(default_factory=list)
+    overlaps: list[tuple[str, str, list[str]]] = field(default_factory=list)
     last_stamp: float = 0.0
     started: bool = False
     answers: set[str] = field(default_factory=set)

@@ -5,11 +5,16 @@ from __future__ import annotations
 from IPython.core.interactiveshell import InteractiveShell
 
 from . import completion
+from .answer import AnswerMagics
 from .commands import WfresumeMagics
+from .resolve import ResolveMagics
 from .transform import AwaitedMagics
 
 _OWNER = WfresumeMagics.__name__
-_MAGICS = {"cell": ("wfrun", "wfreplay"), "line": ("wfruns", "wfresume", "wfshow", "wfreplay")}
+_MAGICS = {
+    "cell": ("wfrun", "wfreplay"),
+    "line": ("wfruns", "wfresume", "wfshow", "wfreplay", "wfresolve", "wfanswer"),
+}
 
 __all__ = ["load", "unload"]
 
@@ -17,7 +22,7 @@ __all__ = ["load", "unload"]
 def load(shell: InteractiveShell) -> None:
     """Put the magics, their input transformer and their completions into a shell, once."""
     unload(shell)
-    shell.register_magics(WfresumeMagics)
+    shell.register_magics(WfresumeMagics, ResolveMagics, AnswerMagics)
     shell.input_transformers_post.append(AwaitedMagics(shell, _OWNER))
     completion.register(shell)
 
@@ -30,5 +35,6 @@ def unload(shell: InteractiveShell) -> None:
     for kind, names in _MAGICS.items():
         for name in names:
             shell.magics_manager.magics[kind].pop(name, None)
-    shell.magics_manager.registry.pop(_OWNER, None)
+    for owner in (_OWNER, ResolveMagics.__name__, AnswerMagics.__name__):
+        shell.magics_manager.registry.pop(owner, None)
     completion.unregister(shell)

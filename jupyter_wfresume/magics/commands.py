@@ -12,7 +12,7 @@ from IPython.display import display
 from IPython.utils.text import DollarFormatter
 
 from ..board import make_board
-from ..durable import RunList, open_run, runs
+from ..durable import RunList, answerer, open_run, runs
 from ..errors import DryRun, MissingClassError, UsageError
 from ..records import Options
 from ..session import Session
@@ -33,8 +33,8 @@ class WfresumeMagics(Magics):
     def wfrun(self, line: str, cell: str) -> NoReturn:
         """Run the cell's workflows durably: what has finished is not executed again.
 
-        %%wfrun [NAME] [--fresh] [--timeout SECONDS|none] [--stale auto|rerun|keep] [--store DIR]
-                [--wait SECONDS|forever] [--board auto|widget|text|none] [--dry-run]
+        %%wfrun [NAME] [--fresh] [-k | --keep-going] [--timeout SECONDS|none] [--stale auto|rerun|keep]
+                [--store DIR] [--wait SECONDS|forever] [--board auto|widget|text|none] [--dry-run]
 
         Put it on the first line of a cell that already works. Every ``Workflow.run(...)`` in that cell is
         recorded. After a kernel's death, an interrupt or an error, run the cell again: it goes on where
@@ -43,6 +43,9 @@ class WfresumeMagics(Magics):
         NAME       groups runs in the store; by default the workflow class's name
         --fresh    start over; older runs stay in the history. Left in a cell, it resumes its own unfinished
                    run rather than throw paid work away; --fresh --fresh insists
+        --keep-going
+                   or -k: an execution that fails for good is set aside, and all else goes on; the run then ends
+                   as failed, and running the cell again executes only those
         --timeout  replaces the workflow's own total time budget, in seconds, for this run; none removes it
         --stale    finished executions whose code has changed since: run them again, or keep them; auto keeps
                    them when an unfinished run is resumed, and runs them again when the run had finished
@@ -139,8 +142,8 @@ class WfresumeMagics(Magics):
         if not self.shell.autoawait:
             raise ShellUsageError("%wfreplay needs await in cells: run %autoawait True, then this cell again")
         raise ShellUsageError(
-            "%wfreplay stands alone on its line, %%wfreplay on the first line of its cell, below the cell with "
-            "%load_ext: no other magic, and no code, can run it"
+            "%wfreplay stands alone on its line, %%wfreplay on the first line of its cell, below the cell "
+            "with %load_ext: no other magic, and no code, can run it"
         )
 
     @line_magic
@@ -228,6 +231,7 @@ class WfresumeMagics(Magics):
             display=display if front.kernel else None,
             has_front_end=front.widgets and not front.headless,
             on_stop=(lambda: session.request_stop()) if front.can_stop else None,
+            on_answer=answerer(options.store),
         )
         session = Session(
             name,

@@ -10,8 +10,10 @@ from typing import Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 from ..durable import open_run, runs
+from ..effects import DECISIONS, quoted
 from ..errors import WfresumeError
 from ..projection import Row, executions
+from . import answer
 from .arguments import (
     DIFF,
     LIST_OPTIONS,
@@ -29,7 +31,9 @@ _MOST_INDEXES = 50
 """Executions of a step that are offered."""
 
 _IDENTIFIER = "jupyter_wfresume"
-_LINE = re.compile(r"(?:\s*|.*=\s*)(%%wfrun|%wfruns|%wfresume|%wfshow|%%?wfreplay)(\s.*)")
+_LINE = re.compile(
+    r"(?:\s*|.*=\s*)(%%wfrun|%wfruns|%wfresume|%wfshow|%%?wfreplay|%wfresolve|%wfanswer)(\s.*)"
+)
 _OFFERED: dict[str, tuple[Sequence[Option], bool, bool]] = {
     "%%wfrun": (RUN_OPTIONS, False, False),
     "%wfruns": (LIST_OPTIONS, False, False),
@@ -37,6 +41,8 @@ _OFFERED: dict[str, tuple[Sequence[Option], bool, bool]] = {
     "%wfshow": (SHOW_OPTIONS, True, True),
     "%wfreplay": (REPLAY_OPTIONS, True, True),
     "%%wfreplay": (REPLAY_OPTIONS, True, True),
+    "%wfresolve": (LIST_OPTIONS, True, False),
+    "%wfanswer": (LIST_OPTIONS, True, False),
 }
 """By magic: its options, whether ids of runs fit where names do, and whether an execution follows."""
 
@@ -62,6 +68,10 @@ def complete(context: CompletionContext) -> Any:
     if found is None or (found[1].startswith("%%") and any(row.strip() for row in above)):
         return {"completions": []}
     typed, offered = candidates(found[2], *_OFFERED[found[1]])
+    if found[1] == "%wfanswer":
+        typed, offered = answer.candidates(found[2])
+    if found[1] == "%wfresolve" and offered is not None and not typed.startswith("-"):
+        offered = [*_decisions(found[2].removesuffix(typed)), *offered]
     if offered is None:
         return {"completions": []}
     fitting = [SimpleCompletion(text=text, type="magic") for text in offered if text.startswith(typed)]
@@ -138,3 +148,18 @@ def _places(run: str, store: str | None, typed: str) -> list[str]:
     found = sorted(found, key=lambda row: (row.status != "failed", row.index))
     labels += [f"{step}[{row.index}]" for row in found if str(row.index).startswith(index)]
     return labels[:_MOST_INDEXES]
+
+
+def _decisions(line: str) -> list[str]:
+    """Behind a run its side effects, behind one of those what a person may say."""
+    words = line.split()
+    given = _plain_words(words, {option.flag: option for option in LIST_OPTIONS})
+    if len(given) == 2:
+        return list(DECISIONS)
+    if len(given) != 1:
+        return []
+    try:
+        found = open_run(given[0].strip("'\""), _store(words)).effects
+    except WfresumeError:
+        return []  # as above
+    return [quoted(entry.name) for entry in found][:_MOST_INDEXES]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import Any
 
 from ..errors import UsageError
@@ -18,6 +19,8 @@ from .words import Difference
 _NAMED = re.compile(r"(?P<step>\w+)(?:\[(?P<which>[^\]]*)\])?")
 Inputs = tuple[str, ...]
 _STATUSES = ("done", "failed", "waiting")
+_RARE = 8
+"""A part of an input that more executions share does not tell that two of them belong together."""
 
 
 def choose(records: list[Record], text: str) -> list[tuple[str, int]]:
@@ -104,6 +107,15 @@ class _Side:
             return None
         return inputs_of([self._reader.event(node) for node in nodes])
 
+    def parts(self, row: Row) -> frozenset[str]:
+        """The fields of its input, by name and content; none for a fan-in's list."""
+        nodes = row.input_nodes or [node_at(self._records, place) for place in row.inputs]
+        if len(nodes) != 1 or not isinstance(nodes[0], dict) or lost_event(nodes[0]) is not None:
+            return frozenset()
+        private = nodes[0].get("p") or {}
+        fields = {**nodes[0].get("d", {}), **(private.get("_data") or {})}
+        return frozenset(f"{name}={json.dumps(value, sort_keys=True)}" for name, value in fields.items())
+
     def outcome(self, row: Row) -> Outcome:
         """What came of an execution."""
         nodes = [node_at(self._records, place) for place in row.outputs]
@@ -117,8 +129,8 @@ def compare_runs(
 ) -> list[Pair]:
     """Which executions differ between two runs, and how; equal ones are left out.
 
-    Executions of the same input belong together, whatever their index; what is
-    left of a step is paired in the order of its indexes.
+    Executions of the same input belong together, whatever their index; then those
+    whose inputs have a field in common that few others have; then those of one index.
 
     Args:
         old: the records of one run.
@@ -144,19 +156,43 @@ def _step(step: str, left: _Side, right: _Side) -> list[Pair]:
     # Of what was not kept nothing says that it differs; it is paired by index.
     unknown = by_input.pop(None, [])
     found: list[Pair] = []
-    alone: list[tuple[Row | None, bool]] = []
+    alone: list[Row] = []
     for row in left.rows[step]:
         key = left.key(row)
-        if by_input.get(key):
+        if key is not None and by_input.get(key):
             found.append(_pair(step, row, by_input[key].pop(0), True, left, right))
         else:
-            alone.append((row, key is None))
-    rest = [(row, False) for rows in by_input.values() for row in rows] + [(row, True) for row in unknown]
-    rest.sort(key=lambda one: one[0].index)
-    nothing: tuple[None, bool] = (None, False)
-    for (a, lost_a), (b, lost_b) in zip_longest(alone, rest, fillvalue=nothing):
-        found.append(_pair(step, a, b, lost_a or lost_b, left, right))
+            alone.append(row)
+    rest = sorted([row for rows in by_input.values() for row in rows] + unknown, key=lambda row: row.index)
+    for a, b in _together(alone, rest, left, right):
+        unsure = any(row is not None and side.key(row) is None for row, side in ((a, left), (b, right)))
+        found.append(_pair(step, a, b, unsure, left, right))
     return [pair for pair in found if pair.differences or not pair.same_input]
+
+
+def _together(
+    old: Sequence[Row], new: Sequence[Row], left: _Side, right: _Side
+) -> list[tuple[Row | None, Row | None]]:
+    """Rows of two runs whose inputs differ, those together that are most likely one work item."""
+    owners: dict[str, list[int]] = defaultdict(list)
+    for at, row in enumerate(new):
+        for part in right.parts(row):
+            owners[part].append(at)
+    partner: dict[int, Row] = {}
+    for row in old:
+        score: Counter[int] = Counter()
+        for part in left.parts(row):
+            if len(owners.get(part, ())) <= _RARE:
+                score.update(at for at in owners.get(part, ()) if at not in partner)
+        if score:
+            partner[score.most_common(1)[0][0]] = row
+    met = {id(row) for row in partner.values()}
+    by_index = {row.index: row for row in old if id(row) not in met}
+    for at, row in enumerate(new):
+        if at not in partner and row.index in by_index:
+            partner[at] = by_index.pop(row.index)
+    pairs: list[tuple[Row | None, Row | None]] = [(partner.get(at), row) for at, row in enumerate(new)]
+    return [*pairs, *((row, None) for row in by_index.values())]
 
 
 def _pair(step: str, a: Row | None, b: Row | None, same: bool, left: _Side, right: _Side) -> Pair:

@@ -94,15 +94,16 @@ class Asking:
         self._under_way: dict[str, str] = {}
         self.answered = answered
 
-    def noted(self, tick: TickStepResult, flight: Flight, state: LiveBrokerState) -> None:
+    def noted(self, tick: TickStepResult, flight: Flight, state: LiveBrokerState, now: float) -> None:
         """A result may ask.
 
         Args:
             tick: the result.
             flight: the execution.
             state: the state after the result was reduced.
+            now: seconds since the epoch.
         """
-        self._questions.result(tick, flight.asked, tick.stamped_at or time.time())
+        self._questions.result(tick, flight.asked, now)
         made = [item for item in tick.result if isinstance(item, AddWaiter)]
         if any(not is_parked(waiter.waiter_id) for waiter in made):
             self._hooks.warn(REPEATS.format(flight.step))

@@ -338,7 +338,7 @@ class Drive:
         final = not self.state.is_running and stop is None
         record = self.recorder.result(tick, flight, self.state.journal_seq - 1, self._clock.now, final)
         self.progress.recorded(record, self._beginning.codes.get(flight.step, ""))
-        self.asking.noted(tick, flight, self.state)
+        self.asking.noted(tick, flight, self.state, self._clock.now)
         self._timers.note(flight.step, tick.result)
         self._carried.pop(flight.work_item_id, None)
         self.over = self.over or not self.state.is_running

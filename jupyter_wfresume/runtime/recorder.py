@@ -41,8 +41,9 @@ class Recorder:
         hooks: Hooks,
     ) -> None:
         self.journal = journal
-        self.refs = Refs(journal.store_blobs)
+        self.refs = Refs(journal.store_blobs, hooks.find_class)
         self._writer = TickWriter(journal.store_blobs, hooks.find_class)
+        self._find_class = hooks.find_class
         self._watch = watch
         self._header = hooks.header
         self._warn = hooks.warn
@@ -55,7 +56,7 @@ class Recorder:
                 # It was kept once; if its class has changed since, only the
                 # check for changes in place is lost.
                 with contextlib.suppress(CannotKeepError):
-                    node = encode(event, self.journal.store_blobs)
+                    node = encode(event, self.journal.store_blobs, self._find_class)
             self.refs.put(event, ref, node)
 
     def append(self, record: Record) -> int:

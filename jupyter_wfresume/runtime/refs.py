@@ -9,6 +9,7 @@ from typing import Any
 from ..codec import Blobs, encode
 from ..engine import Event
 from ..errors import CannotKeepError
+from ..journal import FindClass
 
 Ref = list[Any]
 
@@ -18,10 +19,12 @@ class Refs:
 
     Args:
         blobs: where large values go.
+        find_class: what a reader will ask first for each class.
     """
 
-    def __init__(self, blobs: Blobs) -> None:
+    def __init__(self, blobs: Blobs, find_class: FindClass) -> None:
         self._blobs = blobs
+        self._find_class = find_class
         self._known: dict[int, tuple[weakref.ref[Event], Ref, int | None]] = {}
         self._changed: set[int] = set()
 
@@ -53,7 +56,7 @@ class Refs:
         if found is None or found[0]() is not event or found[2] is None:
             return None
         try:
-            node = encode(event, self._blobs)
+            node = encode(event, self._blobs, self._find_class)
         except CannotKeepError:
             return None
         mark = _mark(node)

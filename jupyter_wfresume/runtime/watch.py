@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..codec import Blobs
-from ..engine import StateModel, TrackedStore
+from ..engine import MISSING, StateModel, TrackedStore, value_at
 from ..journal import StateLog, changed_paths, content_at
 from ..journal.state import Lost, Op, Path
 from .flights import CURRENT, Flight, Flights
+
+_FIXED = (type(None), bool, int, float, complex, str, bytes, frozenset)
+"""Values that nobody can change in place."""
 
 
 class Watch:
@@ -108,6 +111,8 @@ class Watch:
             if not any(_meet(path, w) for f in others for w in f.writes):
                 mine.append(path)
             elif path:
+                if self._changed_in_place(flight, path):
+                    mine.append(path)
                 # Whose change is whose below it cannot be told.
                 flight.seen[path] = None
         patch = self._log.diff(self._store.model, mine)
@@ -126,6 +131,13 @@ class Watch:
                         # Part of its own doing is in this patch, or it saw what was written meanwhile.
                         f.seen[path] = None
         return patch.ops, patch.lost, shared
+
+    def _changed_in_place(self, flight: Flight, path: Path) -> bool:
+        """Whether an execution may have changed what it got: left to others, that is lost if they die."""
+        value = value_at(self._store.model, [str(path[0])[2:], *map(str, path[1:])])
+        if value is MISSING or isinstance(value, _FIXED):
+            return False
+        return self.content(path) != flight.seen.get(path)
 
 
 def _meet(a: Path, b: Path) -> bool:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from .answers import answer_in, question_of
 from .runs import Run, list_runs, open_run, open_store, store_path
+from .said import literal
 from .session import Session
 
-__all__ = ["Run", "Session", "list_runs", "open_run", "open_store", "store_path"]
+__all__ = [
+    "Run",
+    "Session",
+    "answer_in",
+    "list_runs",
+    "literal",
+    "open_run",
+    "open_store",
+    "question_of",
+    "store_path",
+]

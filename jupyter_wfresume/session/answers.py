@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..codec import decode, encode
@@ -14,7 +15,6 @@ from ..errors import UsageError, WfresumeError
 from ..journal import StoreBlobs
 from ..records import QuestionView
 from ..store import Store
-from . import words
 from .said import fitted
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def give(store: Store, run_id: str, question: QuestionView, value: Any) -> None:
     earlier = [json.loads(data) for data in store.notes(run_id, SLOT).values()]
     if any(one["key"] == question.key and one["at"] >= question.asked_at for one in earlier):
         raise UsageError(
-            f"'{question.text}' is answered already: {words.GO_ON}, unless a kernel drives the run now"
+            f"'{question.text}' is answered already: the run takes that answer as soon as its cell runs"
         )
     said = {"key": question.key, "value": encode(value, StoreBlobs(store)), "at": time.time()}
     store.put_note(run_id, f"{SLOT}{time.time_ns():020d}", json.dumps(said).encode())
@@ -62,6 +62,23 @@ def skip(store: Store, run_id: str, label: str) -> None:
 def skipped(store: Store, run_id: str) -> set[str]:
     """The executions that a person decided to leave out."""
     return {slot.removeprefix(SKIP) for slot in store.notes(run_id, SKIP)}
+
+
+def answer_in(folder: Path, run_id: str, question: QuestionView, value: Any) -> None:
+    """Write an answer down, from any thread, whether or not the session that asked is still open.
+
+    Args:
+        folder: the store's.
+        run_id: the run on whose board the question stands.
+        question: what is answered.
+        value: as for `give`.
+
+    Raises:
+        UsageError: the answer does not fit, or the question is answered already.
+        StoreError: it is not on disk.
+    """
+    with Store.open(folder, create=False) as store:
+        give(store, question.run_id or run_id, question, value)
 
 
 def question_of(

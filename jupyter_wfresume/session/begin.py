@@ -356,9 +356,10 @@ class _Beginner:
                 f"{type(event).__name__}{lost[2]} ({lost[3]}) was not kept: "
                 "the execution that made it runs again"
             )
-        for shared in [] if found.restored is None else found.restored.overlaps:
+        for key, finished, dead in [] if found.restored is None else found.restored.overlaps:
             life.warn(
-                f"state {shared} also holds what an execution wrote that did not finish: it may count twice"
+                f"state {key} ({finished}) also holds what {words.listed(dead)} wrote, "
+                "which did not finish: it may count twice"
             )
 
 

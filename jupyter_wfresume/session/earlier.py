@@ -88,7 +88,7 @@ class Earlier:
         # An equal call at the same place of the cell comes first.
         others.sort(key=lambda h: h.call != header.call)
         evidence = self._of(others, store, workflow, codes)
-        if not evidence.count:
+        if not evidence.steps:
             return None
         taken = self._taken[call]
         for run_id in (h.run_id for h in known if roots[h.run_id] in own):

@@ -157,7 +157,7 @@ def _mark(
     produced = {cls for info in infos if found[info.name].runs or cut for cls in made[info.name]}
     _spread(infos, produced, made, lambda one: not one.open, lambda one: setattr(one, "open", True), found)
     active = [info for info in infos if found[info.name].runs or found[info.name].open]
-    if any(evidence.touches_state(i.name) or (i.context and not evidence.knows(i.name)) for i in active):
+    if any(evidence.touches_state(i.name) or (i.context and i.name not in evidence.steps) for i in active):
         swaying = [info for info in infos if found[info.name].by_state]
         for info in swaying:
             found[info.name].unsure = True

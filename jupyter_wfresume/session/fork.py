@@ -7,7 +7,7 @@ from typing import Any
 
 from ..codec import encode
 from ..engine import Event, StateModel
-from ..journal import Inputs, StoreBlobs
+from ..journal import FindClass, Inputs, StoreBlobs
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Fork:
         """``leaves run 7f3a at work[17]``."""
         return f"leaves run {self.run_id[:4]} at {self.step}[{self.index}]"
 
-    def written(self, blobs: StoreBlobs) -> dict[str, Any]:
+    def written(self, blobs: StoreBlobs, find_class: FindClass) -> dict[str, Any]:
         """What the header of the new run says of it."""
         return {
             "run": self.run_id,
             "at": f"{self.step}[{self.index}]",
-            "edit": encode(self.edit, blobs),
+            "edit": encode(self.edit, blobs, find_class),
         }

@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 from ..codec import encode
-from ..effects import Doubt, asking
+from ..effects import Doubt, Unclear, asking
 from ..engine import (
     StopEvent,
     Workflow,
@@ -89,7 +89,7 @@ class Life:
         self._ending: Status | None = None
         self._ending_sentence = ""
         self._cause = ""
-        self._doubts: list[Doubt] = []
+        self._doubts: list[Unclear] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self.answers = Answers(self)
         self.waiting = Waiting(self)
@@ -181,6 +181,7 @@ class Life:
             questions=asked(own, inner, children),
             stopping_s=None if self.concluded else left,
             can_stop=self.session.can_stop and not self.concluded,
+            body_reads=drive.consumed,
             children=children,
         )
 
@@ -245,8 +246,8 @@ class Life:
         is_first = self._deadline is None and self._ending is None and not (self.concluded or self.drive.over)
         if isinstance(ended, Doubt) and (is_first or self._doubts):
             # Several may come while the run ends; they are said together.
-            self._doubts.append(ended)
-            self._ending_sentence = asking(self._doubts)
+            known = {one.entry.name for one in self._doubts}
+            self._doubts += [one for one in ended.doubts if one.entry.name not in known]
         if not is_first:
             return
         self.drive.flights.gate.clear()
@@ -319,8 +320,11 @@ class Life:
         except WorkflowCancelledByUser as error:
             status, self.error = self._unless_a_steps("paused"), error
         except WfresumeError as error:
-            watch.cancel()
-            return await self._broken(error)
+            if self.drive.failure is None or self.drive.failure[1] is not error:
+                watch.cancel()
+                return await self._broken(error)
+            # A step raised it, and that is on record: a failure as any other.
+            status, self.error = "failed", error
         except Exception as error:  # noqa: BLE001  # the user's own; it is written down and raised again
             status, self.error = "failed", error
         watch.cancel()
@@ -337,6 +341,8 @@ class Life:
             return stop
         if self.error is not None:
             raise self.error
+        if self._doubts:
+            raise Doubt(self.header.run_id, self._doubts, self.sentence)
         raise RunEnded(self.header.run_id, status, self.sentence)
 
     def _unless_a_steps(self, status: Status) -> Status:
@@ -435,5 +441,7 @@ class Life:
         if status == "paused":
             return self._cause + words.paused(header.steps)
         if status == "waiting":
-            return words.waiting(header, [question.text for question in self.view().questions])
+            texts = [question.text for question in self.view().questions]
+            said = [words.waiting(header, texts)] if texts or not self._doubts else []
+            return "; ".join([*([asking(self._doubts)] if self._doubts else []), *said])
         return words.stuck(header) if status == "stuck" else ""

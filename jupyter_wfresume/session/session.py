@@ -33,7 +33,7 @@ from ..records import Lease, Options, RunHeader, RunView
 from ..runtime import CURRENT, Flight
 from ..store import Store, is_alive, this_process
 from . import words
-from .begin import Decided, begin
+from .begin import Decided, begin, finder
 from .checks import check_classes
 from .codes import Codes, codes_of, moved_by
 from .earlier import Earlier
@@ -177,10 +177,17 @@ class Session:
             RunEnded: one of them ended without a result.
             Exception: the step's own, for one that failed.
         """
-        left = [life for life in self._ended if not life.drive.was_awaited] + self._lives
-        for life in left:
-            life.drive.awaited()
-            await life.closed.wait()
+        left = [life for life in self._ended if not life.drive.was_awaited]
+        # A task of the body's that is new comes to its run; one that has a result may begin another.
+        await _a_moment()
+        while self._lives:
+            under_way = list(self._lives)
+            left += under_way
+            for life in under_way:
+                life.drive.awaited()
+            for life in under_way:
+                await life.closed.wait()
+            await _a_moment()
         # What a nested run ended with is the affair of the step that runs it.
         for life in [one for one in left if one.parent is None]:
             if life.error is not None:
@@ -275,6 +282,10 @@ class Session:
             RunEnded: it cannot be driven; the sentence says why.
         """
         if self._closed:
+            self.tell(
+                f"{type(workflow).__name__} runs without a record: a task began it after its cell had ended; "
+                "await that task in the cell"
+            )
             return None
         if self.stopped:
             raise RunEnded("", "paused", f"the cell was stopped: {words.GO_ON}")
@@ -302,7 +313,7 @@ class Session:
         codes = codes_of(workflow).without(moved_by(known))
         fork, self.fork = (self.fork, None) if parent is None else (None, self.fork)
         if fork is not None:
-            header = replace(header, extra={"fork": fork.written(StoreBlobs(self.store))})
+            header = replace(header, extra={"fork": fork.written(StoreBlobs(self.store), finder(workflow))})
             plan = Plan("new", None, fork.said, reuse=True)
         else:
             plan = self._plan(header, codes, known, parent)
@@ -397,6 +408,12 @@ class Session:
         elif parent is None:
             self._release(header.run_id)
         return port
+
+
+async def _a_moment() -> None:
+    """Let the tasks that are ready go on, and those that they make."""
+    for _ in range(3):
+        await asyncio.sleep(0)
 
 
 def _offer(

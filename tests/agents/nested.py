@@ -21,6 +21,11 @@ from tests.counting import bump
 LOG = "log"
 
 
+def there(name: str) -> bool:
+    """Whether the test has made a file."""
+    return os.path.exists(name)
+
+
 class Item(Event):
     n: int
 
@@ -36,12 +41,12 @@ class Inner(Workflow):
     @step
     async def two(self, ev: Item) -> StopEvent:
         bump(LOG, f"two {ev.n}")
-        if os.path.exists("kill"):
+        if there("kill"):
             os.unlink("kill")
             os.kill(os.getpid(), signal.SIGKILL)
-        if os.path.exists("fail"):
+        if there("fail"):
             raise ValueError("inner is bad")
-        if os.path.exists("slow"):
+        if there("slow"):
             await asyncio.sleep(3600)
         return StopEvent(result=ev.n * 10)
 

@@ -32,7 +32,7 @@ def test_another_beginning_is_another_conversation(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("call", [2, 3, 4])
 def test_a_kill_repeats_only_the_call_that_was_under_way(tmp_path: Path, call: int) -> None:
-    """The N-th call of the model kills the process: that call is made twice, the tool's and all others once."""
+    """The N-th call of the model kills the process: that call is made twice, the tool's and others once."""
     (tmp_path / "die").write_text(str(call))
     died = live(tmp_path, "talk", ADA, ADD, NAME)
     assert died.answers is None

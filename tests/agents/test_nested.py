@@ -64,8 +64,10 @@ def test_a_kill_in_the_inner_run_repeats_its_step_alone(tmp_path: Path, name: st
     [("Equal", "result [0, 0, 10, 10]", {"one 0": 2, "one 1": 2}),
      ("Shared", "result [0, 10, 20]", {"one 0": 1, "one 1": 1, "one 2": 1})],
 )  # fmt: skip
-def test_inner_runs_at_once_are_told_apart(tmp_path: Path, name: str, result: str, ones: dict[str, int]) -> None:
-    """Equal calls by their order, and calls on one shared instance by their input: none begins twice."""
+def test_inner_runs_at_once_are_told_apart(
+    tmp_path: Path, name: str, result: str, ones: dict[str, int]
+) -> None:
+    """Equal calls by their order, calls on one shared instance by their input: none begins twice."""
     assert live(tmp_path, name, "kill") == "died"
     assert live(tmp_path, name) == result
     log = counts(tmp_path / "log")

@@ -11,6 +11,7 @@ from IPython.core.error import UsageError as ShellUsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_wfresume.errors import RunEnded, StoreError
+from jupyter_wfresume.magics.arguments import RUN_OPTIONS
 from tests.kernels import plain
 
 from .conftest import FakeSession, RunCell
@@ -272,4 +273,4 @@ def test_help_names_every_option(run_cell: RunCell, shell: InteractiveShell) -> 
     """%%wfrun? explains each option that the magic takes, and no other."""
     text = shell.object_inspect("%%wfrun")["docstring"]
     flags = {word.strip(";,[]().") for word in text.split() if word.startswith(("--", "[--"))}
-    assert flags == {"--fresh", "--timeout", "--store", "--wait", "--board"}
+    assert flags == {option.flag for option in RUN_OPTIONS if option.flag.startswith("--")}

@@ -68,7 +68,6 @@ RUNS = ["enrich", "embed", '"my run"']
         ("%%wfreplay enrich spl|", ["split[0]"]),
         ("%%wfreplay --continue enrich s|", ["split[0]"]),
         ("%wfreplay enrich work[1] |", ["--continue", "--store", "--board"]),
-        ("%wfreplay enrich nothing[|", []),
     ],
 )
 def test_names_options_and_their_values_are_offered(

@@ -82,7 +82,7 @@ def test_a_replay_is_awaited_assigned_or_not(shell: InteractiveShell) -> None:
 def test_what_is_to_be_seen_is_shown_in_the_midst_of_a_cell(
     shell: InteractiveShell, cell: str, times: int
 ) -> None:
-    """A line whose value IPython would not display is displayed by us; the last and an assigned one are not."""
+    """A line whose value IPython would not display is displayed by us; not the last, nor an assigned one."""
     assert shell.transform_cell(cell).count("show_in_passing") == times
 
 

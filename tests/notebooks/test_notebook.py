@@ -46,9 +46,9 @@ def boards(outputs: list[Any]) -> list[dict[str, str]]:
     return [dict(output.data) for output in outputs if output.output_type == "display_data"]
 
 
-def run(folder: Path) -> None:
-    """Execute the notebook in a folder with the shell's command."""
-    command = [sys.executable, "-m", "jupyter_wfresume.cli", "run", SOURCE.name]
+def run(folder: Path, name: str = SOURCE.name) -> None:
+    """Execute a notebook in a folder with the shell's command."""
+    command = [sys.executable, "-m", "jupyter_wfresume.cli", "run", name]
     done = subprocess.run(
         command,
         cwd=folder,

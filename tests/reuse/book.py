@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import re
+import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from jupyter_wfresume.journal import Record, history
 from jupyter_wfresume.records import RunHeader
 from jupyter_wfresume.session.runs import headers_of
 from jupyter_wfresume.store import Store
 from tests.fingerprint.cells import notebook
-from tests.resume.lives import Life, live, ran
+from tests.resume.lives import Body, Life, Write, live, put_back, ran
 
 IMPORTS = """\
 from workflows import Context, Workflow, step
@@ -65,6 +71,14 @@ def _block(text: str, indent: int) -> str:
     return "\n".join(" " * indent + line if line else "" for line in text.splitlines())
 
 
+@contextmanager
+def in_main(kernel: Any) -> Iterator[None]:
+    """What is looked up in ``__main__`` is found in the kernel."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", kernel)
+        yield
+
+
 @dataclass
 class Book:
     """Cells that are run with one store.
@@ -93,17 +107,25 @@ class Book:
 
     async def again(self, kernel: Any, options: dict[str, Any] | None = None, **inputs: Any) -> Life:
         """Run ``Flow`` of a kernel with these inputs."""
-        return await self.body(lambda: kernel.Flow(timeout=None).run(**inputs), **(options or {}))
+        return await self.body(kernel, lambda: kernel.Flow(timeout=None).run(**inputs), **(options or {}))
 
-    async def body(self, body: Any, **options: Any) -> Life:
-        """Run a cell's body."""
-        return await live(self.store, body, name=self.name, **options)
+    async def body(self, kernel: Any, body: Body, **options: Any) -> Life:
+        """Run a cell's body in a kernel."""
+        with in_main(kernel):
+            return await live(self.store, body, name=self.name, **options)
+
+    def killed(self, writes: list[Write], folder: Path) -> Book:
+        """A notebook whose kernel was killed after these writes."""
+        folder.mkdir()
+        put_back(folder / "store", writes)
+        return Book(folder, self.name)
 
     async def scratch(self, *cells: str, **inputs: Any) -> Life:
         """Run the cells in a new kernel with an empty store."""
         kernel = self.kernel(*cells)
         store = self.folder / f"scratch {next(self._scratch)}"
-        return await live(store, lambda: kernel.Flow(timeout=None).run(**inputs), name=self.name)
+        with in_main(kernel):
+            return await live(store, lambda: kernel.Flow(timeout=None).run(**inputs), name=self.name)
 
     def headers(self) -> list[RunHeader]:
         """The runs in the store, newest first."""
@@ -126,3 +148,21 @@ def executed(life: Life) -> Counter[str]:
     """How many executions of each step there were."""
     assert life.error is None, life.error
     return Counter(life.ran)
+
+
+_BOUND = re.compile(r"(at least |at most |about )?([\d,]+) (reused|to run)")
+
+
+def check_plan(life: Life) -> None:
+    """What was executed and what was answered is what the plan had said; nothing is said of a recorded result."""
+    steps = {step.name: step for step in life.views[-1].steps} if life.views else {}
+    for name, said in plan_of(life).items():
+        for bound, count, kind in _BOUND.findall(said):
+            now = steps[name].restored if kind == "reused" else steps[name].done
+            planned = int(count.replace(",", ""))
+            right = {"": now == planned, "at least ": now >= planned, "at most ": now <= planned}
+            assert right.get(bound, True), (name, said, steps[name])
+        if "at least" not in said and "depends" not in said and "about" not in said:
+            reused = sum(int(c) for b, c, k in _BOUND.findall(said) if k == "reused" and not b)
+            runs = sum(int(c) for b, c, k in _BOUND.findall(said) if k == "to run" and not b)
+            assert (steps[name].restored, steps[name].done) == (reused, runs), (name, said, steps[name])

@@ -22,9 +22,19 @@ def block() -> durable:
     return durable("held", board="none")
 
 
+def touch(name: str) -> None:
+    """Make a file that steps look for."""
+    Path(name).touch()
+
+
+def remove(name: str) -> None:
+    """Take it away again."""
+    Path(name).unlink()
+
+
 def let_go() -> None:
     """Let held steps go on."""
-    Path("go").touch()
+    touch("go")
 
 
 async def resumed() -> Any:
@@ -45,12 +55,16 @@ TWICE = {"first": 1, "second begins": 2, "second cancelled": 1, "second ends": 1
 
 async def test_cancel_run_raises_as_without_us_and_the_run_resumes() -> None:
     """The body gets the engine's exception; what was finished is not executed again."""
-    with pytest.raises(WorkflowCancelledByUser):
+
+    async def body() -> None:
         async with block():
             handler = run(Held)
             await reached("second begins")
             await handler.cancel_run()
             await handler
+
+    with pytest.raises(WorkflowCancelledByUser):
+        await body()
     assert statuses() == ["paused"]
     assert await resumed() == "through"
     assert counts(LOG) == TWICE
@@ -84,7 +98,7 @@ async def test_a_body_that_stops_waiting_goes_on_as_in_a_plain_cell() -> None:
 
 async def test_of_two_gathered_runs_one_fails_and_the_other_is_kept() -> None:
     """The failing run's exception ends the body; the other run's result is on record at the next run."""
-    Path("fail").touch()
+    touch("fail")
 
     async def both() -> Any:
         async with block():
@@ -98,7 +112,7 @@ async def test_of_two_gathered_runs_one_fails_and_the_other_is_kept() -> None:
     with pytest.raises(ValueError, match="bad"):
         await both()
     assert statuses() == ["done", "failed"]
-    Path("fail").unlink()
+    remove("fail")
     assert await both() == ["through", "only"]
     assert counts(LOG) == {"first": 1, "second begins": 1, "second ends": 1, "third": 1, "only": 2}
 
@@ -119,21 +133,29 @@ async def test_a_run_that_the_body_leaves_running_is_awaited() -> None:
         run(Held)
         let_go()
     assert statuses() == ["done"]
-    Path("fail").touch()
-    with pytest.raises(ValueError, match="bad"):
+    touch("fail")
+
+    async def failing() -> None:
         async with block():
             run(Fails)
+
+    with pytest.raises(ValueError, match="bad"):
+        await failing()
     assert statuses() == ["done", "failed"]
 
 
 async def test_an_exception_of_the_body_pauses_the_runs_it_left_under_way() -> None:
     """What is under way may finish and nothing new starts; then the body's own exception is raised."""
-    with pytest.raises(KeyError):
+
+    async def body() -> None:
         async with block():
             run(Held)
             await reached("second begins")
             asyncio.get_running_loop().call_later(0.05, let_go)
             raise KeyError("body")
+
+    with pytest.raises(KeyError):
+        await body()
     assert statuses() == ["paused"]
     assert counts(LOG) == {"first": 1, "second begins": 1, "second ends": 1}
     assert await resumed() == "through"
@@ -141,13 +163,17 @@ async def test_an_exception_of_the_body_pauses_the_runs_it_left_under_way() -> N
 
 
 async def test_an_exception_of_the_body_does_not_wait_for_a_person() -> None:
-    """A body that raises while it reads the stream leaves nobody who could answer: the run is paused."""
-    with pytest.raises(KeyError):
+    """A body that raises while it reads the stream leaves nobody to answer: the run ends as waiting."""
+
+    async def body() -> None:
         async with block():
             async for event in run(Asks).stream_events():
                 if isinstance(event, InputRequiredEvent):
                     raise KeyError("body")
-    assert statuses() == ["paused"]
+
+    with pytest.raises(KeyError):
+        await body()
+    assert statuses() == ["waiting"]
     async with block():
         handler = run(Asks)
         async for event in handler.stream_events():
@@ -159,11 +185,15 @@ async def test_an_exception_of_the_body_does_not_wait_for_a_person() -> None:
 
 async def test_every_run_that_the_body_leaves_running_is_awaited() -> None:
     """A failure of one does not let the cell end while another is executing."""
-    Path("fail").touch()
-    with pytest.raises(ValueError, match="bad"):
+    touch("fail")
+
+    async def body() -> None:
         async with block():
             run(Fails)
             run(Held)
             await reached("only")
             asyncio.get_running_loop().call_later(0.05, let_go)
+
+    with pytest.raises(ValueError, match="bad"):
+        await body()
     assert statuses() == ["done", "failed"]

@@ -100,7 +100,7 @@ def test_what_cannot_be_stopped_is_named_waited_for_and_recorded(bench: Bench, w
 
 
 def test_what_a_step_started_beside_itself_is_ended_too(bench: Bench) -> None:
-    """Children that are awaited, a task that nobody awaits, and a call in a thread do not outlive the cell."""
+    """Awaited children, a task that nobody awaits, and a call in a thread do not outlive the cell."""
     body = "await run(Family)"
     pending = bench.start(body, "thread begins")
     bench.interrupt(pending)
@@ -145,7 +145,7 @@ def test_a_body_that_blocks_beside_its_run_is_interrupted(bench: Bench) -> None:
 
 
 def test_a_nested_run_finishes_or_is_cut_off_with_the_step_that_runs_it(bench: Bench) -> None:
-    """After one interrupt the inner run and its step may finish; after two both are cancelled and go on later."""
+    """After one interrupt the inner run and its step may finish; after two both are cancelled."""
     body = "await run(Outer)"
     pending = bench.start(body, "inner begins")
     bench.interrupt(pending)

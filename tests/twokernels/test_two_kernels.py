@@ -61,7 +61,7 @@ session.time = type("Later", (), {"time": staticmethod(lambda: time.time() + 360
 def test_a_frozen_kernel_that_lost_its_run_cannot_write_any_more(
     pair: tuple[Kernel, Kernel], tmp_path: Path
 ) -> None:
-    """Another machine takes the run over; the first one, thawed, stops with one sentence and changes nothing."""
+    """Another machine takes the run over; the first, thawed, stops with one sentence and changes nothing."""
     first, second = pair
     pending = held(first, tmp_path)
     os.kill(first.pid, signal.SIGSTOP)

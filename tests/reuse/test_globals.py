@@ -1,0 +1,90 @@
+"""Globals: a constant is code; what runs themselves change is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reuse.book import Book, documents, executed
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Book:
+    """A notebook that was never run."""
+    return Book(tmp_path)
+
+
+LOGS = documents("LOG.append(ev.doc)\nreturn Done(doc=ev.doc, value=ev.doc + MARK)")
+
+
+async def test_a_constant_runs_only_the_steps_that_use_it(book: Book) -> None:
+    """An edited constant runs the step that uses it; going back costs nothing."""
+    await book.run("LOG = []\nMARK = '1'\nOTHER = 1", LOGS, docs=["a", "b"])
+    edited = await book.run("LOG = []\nMARK = '2'\nOTHER = 2", LOGS, docs=["a", "b"])
+    assert (edited.result, executed(edited)) == (["a2", "b2"], {"work": 2, "join": 1})
+    back = await book.run("LOG = []\nMARK = '1'\nOTHER = 3", LOGS, docs=["a", "b"])
+    assert (back.result, executed(back)) == (["a1", "b1"], {})
+
+
+async def test_a_list_that_steps_append_to_is_no_edit(book: Book) -> None:
+    """A finished call is the same call in the same kernel, whose list has grown, and in a new one."""
+    kernel = book.kernel("LOG = []\nMARK = '1'", LOGS)
+    await book.again(kernel, docs=["a", "b"])
+    assert kernel.LOG
+    assert executed(await book.again(kernel, docs=["a", "b"])) == {}
+    assert executed(await book.again(kernel, docs=["a", "b", "c"])) == {"split": 1, "work": 1, "join": 1}
+    assert executed(await book.run("LOG = []\nMARK = '1'", LOGS, docs=["a", "b", "c"])) == {}
+    assert executed(await book.run("LOG = []\nMARK = '1'", LOGS, docs=["b", "d"])) == {
+        "split": 1,
+        "work": 1,
+        "join": 1,
+    }
+
+
+async def test_the_first_value_of_such_a_list_does_not_count(book: Book) -> None:
+    """Once runs are known to change a list, another first value of it is no edit either: it cannot be told from
+    what a run left there. The list of a step that never changes it counts."""
+    await book.run("LOG = []\nMARK = '1'", LOGS, docs=["a"])
+    assert executed(await book.run("LOG = ['other']\nMARK = '1'", LOGS, docs=["a"])) == {}
+    reads = documents("return Done(doc=ev.doc, value=ev.doc + LOG[0])")
+    await book.run("LOG = ['1']", reads, docs=["a"])
+    edited = await book.run("LOG = ['2']", reads, docs=["a"])
+    assert edited.result == ["a2"]
+
+
+async def test_a_counter_and_an_attribute_that_steps_change(book: Book) -> None:
+    """A global number and an attribute of the instance that steps count up do not make finished executions run
+    again, in the same kernel or in a new one."""
+    cell = documents(
+        "global COUNT\nCOUNT += 1\nself.count = getattr(self, 'count', 0) + 1\nreturn Done(doc=ev.doc, value=ev.doc)"
+    )
+    kernel = book.kernel("COUNT = 0", cell)
+    flow = kernel.Flow(timeout=None)
+
+    async def run(docs: list[str]) -> dict[str, int]:
+        return dict(executed(await book.body(kernel, lambda: flow.run(docs=docs))))
+
+    assert await run(["a", "b"]) == {"split": 1, "work": 2, "join": 1}
+    assert await run(["a", "b"]) == {}
+    assert (await run(["a", "b", "c"]))["work"] == 1
+    assert executed(await book.run("COUNT = 0", cell, docs=["a", "b", "c", "d"]))["work"] == 1
+
+
+async def test_a_setting_that_the_cell_changes_between_runs(book: Book) -> None:
+    """A global dict that the body changes from run to run is an input, and never taken for a run's own doing."""
+    cell = documents("return Done(doc=ev.doc, value=ev.doc + CONFIG['end'])")
+    kernel = book.kernel("CONFIG = {'end': ''}", cell)
+
+    async def body() -> list[Any]:
+        found = []
+        for end in ("1", "2", "1", "2"):
+            kernel.CONFIG["end"] = end
+            found.append(await kernel.Flow(timeout=None).run(docs=["a"]))
+        return found
+
+    life = await book.body(kernel, body)
+    assert life.result == [["a1"], ["a2"], ["a1"], ["a2"]], life.error
+    again = await book.body(kernel, body)
+    assert (again.result, executed(again)) == (life.result, {})
