@@ -88,6 +88,11 @@ def _read(row: Row, number: int, record: dict[str, Any]) -> None:
         row.status = "done"
 
 
+def finishes(record: dict[str, Any]) -> bool:
+    """Whether a record is of an execution of which nothing is left to do."""
+    return record["k"] == "R" and all(item[0] in "rcde" for item in record["r"])
+
+
 def _place(ref: list[Any]) -> Place:
     return int(ref[0]), int(ref[1])
 

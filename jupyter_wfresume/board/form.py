@@ -87,18 +87,29 @@ class Form:
 
 
 class _Field:
-    """One field of an answer."""
+    """One field of an answer.
+
+    A front end sends a further change of a widget only when the kernel has said that it is done with the
+    one before, and a kernel says nothing of what it handles beside a running cell (ipykernel 7.4). So each
+    control is heard once: then another one, with the same value, stands in its place.
+    """
 
     def __init__(self, field: FieldView, alone: bool) -> None:
         self.name = field.name
         self._field = field
-        self.control = _control(field)
-        labelled = not alone or field.kind not in ("text", "any")
-        if isinstance(self.control, ipywidgets.Checkbox):
-            self.control.description, self.control.indent = field.name, False
-            labelled = False
-        label = ipywidgets.Label(field.name)
-        self.widget = ipywidgets.HBox([label, self.control]) if labelled else self.control
+        self._labelled = field.kind not in ("text", "any") if alone else True
+        self.widget = ipywidgets.HBox()
+        self._place(None)
+
+    def _place(self, value: Any) -> None:
+        self.control = _control(self._field)
+        if value is not None:
+            self.control.value = value
+        self.control.observe(lambda change: self._place(change["new"]), "value")
+        shown = [self.control]
+        if self._labelled and not isinstance(self.control, ipywidgets.Checkbox):
+            shown.insert(0, ipywidgets.Label(self.name))
+        self.widget.children = shown
 
     @property
     def value(self) -> Any:
@@ -126,7 +137,7 @@ def _control(field: FieldView) -> Any:
     if field.kind == "bool" and not field.required:
         return ipywidgets.Dropdown(options=[("as it is by default", None), ("yes", True), ("no", False)])
     if field.kind == "bool":
-        return ipywidgets.Checkbox(value=False)
+        return ipywidgets.Checkbox(value=False, description=field.name, indent=False)
     if field.kind == "int" and field.required:
         return ipywidgets.IntText(**late)
     if field.kind == "float" and field.required:

@@ -8,13 +8,8 @@ from collections.abc import Callable
 from workflows.events import Event, StartEvent
 from workflows.runtime.types.commands import CommandRunWorker
 from workflows.runtime.types.internal_state import BrokerState, InProgressState
-from workflows.runtime.types.ticks import (
-    EmissionKey,
-    TickAddEvent,
-    TickSessionStart,
-    TickStepResult,
-    TickWakeup,
-)
+from workflows.runtime.types.results import EmissionKey
+from workflows.runtime.types.ticks import TickAddEvent, TickSessionStart, TickStepResult, TickWakeup
 
 from .broker import find_execution
 from .fold import Fold

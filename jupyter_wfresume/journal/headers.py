@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from functools import lru_cache
 from typing import Any
 
 from ..errors import DamagedError
@@ -15,6 +16,7 @@ def dump(header: RunHeader) -> bytes:
     return json.dumps(dataclasses.asdict(header), separators=(",", ":")).encode()
 
 
+@lru_cache(maxsize=4096)  # a step that runs a thousand workflows looks at all headers a thousand times
 def load(data: bytes) -> RunHeader:
     """A header from JSON bytes; members of later versions are kept in ``extra``.
 

@@ -241,7 +241,8 @@ class WfresumeMagics(Magics):
             tell=print,
             cell=cell.source,
             notebook=frontend.notebook(self.shell),
-            headless=front.headless,
+            # Where no click is handled beside a cell, nobody can answer before it has ended.
+            headless=front.headless or (front.kernel and not front.can_stop),
             can_stop=front.can_stop,
         )
         try:

@@ -419,7 +419,7 @@ class Drive:
             failed = self.failure is not None and self.failure[0].invocation_id == one.invocation_id
             return "counted" if failed else "queued"
         if flight.held is not None:
-            return "failed"
+            return "counted" if flight.recorded else "failed"
         return "queued" if flight.gated or flight.dead else "running"
 
     def snapshot(self) -> BrokerState:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..engine import InProgressState, LiveBrokerState, StepId, StepInfo, is_parked
+from ..engine import InProgressState, LiveBrokerState, StepId, StepInfo, open_waiters
 from ..journal import Record
+from ..projection import finishes
 from ..records import StepView
 
 _RECENT = 200
@@ -72,7 +73,7 @@ class Progress:
             code: digest of the step's code then.
         """
         count = self.counts.setdefault(record["s"], StepCount())
-        if _finishes(record) and record["i"] not in count.restored:
+        if finishes(record) and record["i"] not in count.restored:
             count.restored.add(record["i"])
             self.versions[record["s"]][record.get("uc", code)] += 1
             seconds = float(record["ud"] if "ud" in record else record["d"])
@@ -96,7 +97,7 @@ class Progress:
             self.versions[record["s"]][record["uc"]] += 1
             count.restored.add(record["i"])
             self.saved_s += record["ud"]
-        elif _finishes(record):
+        elif finishes(record):
             self.versions[record["s"]][code] += 1
             count.done.add(record["i"])
             count.failed.discard(record["i"])
@@ -144,10 +145,10 @@ class Progress:
         note = ""
         if info.joins and worker is not None and not (done or restored or running):
             note = self._waits(info, state)
-        if worker is not None and any(
-            w.resolved_event is None and not is_parked(w.waiter_id) for w in worker.collected_waiters
-        ):
-            note = "waits for an answer"
+        asking = {one.work_item_id for step, one in open_waiters(state) if step == StepId.root(info.name)}
+        waiting = len(asking)
+        if waiting:
+            note = "waits for an answer" if waiting == 1 else f"{waiting:,} wait for an answer"
         return StepView(
             name=info.name,
             done=done,
@@ -157,7 +158,10 @@ class Progress:
             failed=failed,
             retrying=sum(bool(a.attempts) for a in queue) + sum(bool(a.attempts) for a in under_way),
             # A join that waits will run once at the least.
-            total=max(done + restored + running + queued + failed, 1 if note.startswith("waits for ") else 0),
+            total=max(
+                done + restored + running + queued + failed + waiting,
+                1 if note.startswith("waits for ") else 0,
+            ),
             typical_s=count.typical_s,
             note=note,
         )
@@ -192,7 +196,3 @@ class Progress:
             elif waiting:
                 return None
         return total if known else None
-
-
-def _finishes(record: Record) -> bool:
-    return record["k"] == "R" and all(item[0] in "rcde" for item in record["r"])

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..engine import Workflow, own_attributes, step_sources
 from ..fingerprint import StepCode, digest_of, is_mutable, step_codes
+from ..journal import Record
+from ..projection import finishes
 from ..records import RunHeader
 
-Moved = Mapping[str, Sequence[str]]
-"""By step, parts of its code that a run itself has changed: a list of log lines, a cache."""
+Moved = Mapping[str, Mapping[str, Sequence[str]]]
+"""Parts of a step's code that a run itself has changed: a list of log lines, a cache.
+
+By step, and by digest of the step's code without them: code that was edited since may no longer
+change them, and then they count.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,16 +58,42 @@ class Codes:
         found: dict[str, list[str]] = {}
         for name, code in before.steps.items():
             now = self.steps[name].parts if name in self.steps else {}
-            parts = [p for p, value in code.parts.items() if is_mutable(p) and now.get(p) != value]
-            # A part's name holds its type, so a value that got another type is a part that is gone.
+            # A part's name holds its type, so a value that got another type is another part.
+            either = {**code.parts, **now}
+            parts = [p for p in either if is_mutable(p) and now.get(p) != code.parts.get(p)]
             if parts:
                 found[name] = parts
         return found
 
-    def with_moved(self, found: Moved) -> tuple[dict[str, list[str]], Codes]:
-        """What is known to move with ``found`` added, and the code without it."""
-        moved = {step: sorted({*self.moved.get(step, ()), *parts}) for step, parts in found.items()}
-        return moved, self.without({**self.moved, **moved})
+    def with_moved(self, found: Mapping[str, Sequence[str]]) -> tuple[Moved, Codes]:
+        """What is known to move with ``found`` added, by step; and the code without it."""
+        moved: dict[str, dict[str, list[str]]] = {}
+        for step, parts in found.items():
+            of = self.steps[step].parts
+            left_out = sorted({*_left_out(step, of, self.moved), *parts})
+            moved[step] = {_digest(of, left_out): left_out}
+        known = {step: {**self.moved.get(step, {}), **more} for step, more in moved.items()}
+        return moved, self.without({**self.moved, **known})
+
+    def versions(
+        self, records: Sequence[Record], value: Callable[[Any], Any]
+    ) -> dict[str, dict[str, int]]:
+        """By step, how many executions of a run are finished with which code.
+
+        Args:
+            records: the run's.
+            value: makes values of their nodes.
+        """
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        counted: set[tuple[str, int]] = set()
+        life: Mapping[str, str] = {}
+        for record in records:
+            if record["k"] == "L" and "code" in record:
+                life = self.of_life(value(record["code"]))
+            elif finishes(record) and (record["s"], record["i"]) not in counted:
+                counted.add((record["s"], record["i"]))
+                found[record["s"]][record.get("uc", life.get(record["s"], ""))] += 1
+        return {step: dict(counts) for step, counts in found.items()}
 
     def of_life(self, written: Mapping[str, Sequence[Any]]) -> dict[str, str]:
         """Digest by step of a life's code, of what its record holds of it."""
@@ -97,14 +130,25 @@ def effective(step: str, parts: Mapping[str, str], moved: Moved) -> str:
         parts: what its code is made of.
         moved: by step, parts to leave out.
     """
-    left_out = set(moved.get(step, ()))
+    return _digest(parts, _left_out(step, parts, moved))
+
+
+def _left_out(step: str, parts: Mapping[str, str], moved: Moved) -> Sequence[str]:
+    """What moves of this code, the most that is known."""
+    for digest, left_out in sorted(moved.get(step, {}).items(), key=lambda one: -len(one[1])):
+        if _digest(parts, left_out) == digest:
+            return left_out
+    return ()
+
+
+def _digest(parts: Mapping[str, str], left_out: Sequence[str]) -> str:
     return digest_of(*(text for part in sorted(parts.items()) if part[0] not in left_out for text in part))
 
 
-def moved_by(headers: Iterable[RunHeader]) -> dict[str, list[str]]:
-    """What runs are known to have changed themselves, by step."""
-    found: dict[str, set[str]] = {}
+def moved_by(headers: Iterable[RunHeader]) -> Moved:
+    """What runs are known to have changed themselves."""
+    found: defaultdict[str, dict[str, Sequence[str]]] = defaultdict(dict)
     for header in headers:
-        for step, parts in header.extra.get("moved", {}).items():
-            found.setdefault(step, set()).update(parts)
-    return {step: sorted(parts) for step, parts in found.items()}
+        for step, known in header.extra.get("moved", {}).items():
+            found[step].update(known)
+    return dict(found)

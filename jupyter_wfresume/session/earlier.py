@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ..engine import Workflow
 from ..errors import WfresumeError
@@ -109,7 +110,7 @@ class Earlier:
 
     def _of(self, runs: Sequence[RunHeader], store: Store, workflow: Workflow, codes: Codes) -> Evidence:
         """What runs have finished; a step that runs many workflows looks once."""
-        moved = sorted(f"{step} {part}" for step, parts in codes.moved.items() for part in parts)
+        moved = sorted(f"{step} {digest}" for step, known in codes.moved.items() for digest in known)
         key = (str(id(type(workflow))), *moved, *(h.run_id for h in runs))
         if key in self._evidence:
             return self._evidence[key]
@@ -125,6 +126,26 @@ class Earlier:
             found.add(header.run_id, records, reader, header.workflow)
         self._evidence[key] = found
         return found
+
+
+def versioned(header: RunHeader, store: Store, workflow: Workflow, codes: Codes) -> RunHeader:
+    """A header that says of which code its run's finished executions are, by its journal.
+
+    A process that is killed leaves a header that is older than its last records.
+
+    Args:
+        header: the run's.
+        store: the store.
+        workflow: the workflow as it is now.
+        codes: its code as it is now.
+    """
+    reader = Supply.reader(StoreBlobs(store), finder(workflow))
+    try:
+        versions = codes.versions(history(store, header.run_id).records, reader.value)
+    except WfresumeError:
+        # What is damaged is named where the run goes on.
+        return header
+    return replace(header, extra={**header.extra, "versions": versions})
 
 
 def roots_of(known: Sequence[RunHeader]) -> Mapping[str, str]:

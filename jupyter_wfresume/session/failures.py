@@ -26,9 +26,14 @@ def error_view(error: BaseException, flight: Flight | None) -> ErrorView:
         index=0 if flight is None else flight.index,
         summary=f"{type(error).__name__}: {_text(str, error)}"[:500],
         where="" if place is None else where(place),
-        input="" if flight is None else _text(repr, flight.event)[:2000],
+        input="" if flight is None else _text(repr, _given(flight))[:2000],
         traceback="".join(traceback.format_list(lines))[:8000],
     )
+
+
+def _given(flight: Flight) -> Any:
+    """What the step itself got: a fan-in's events, not what the engine puts around them."""
+    return flight.inputs[0] if len(flight.inputs) == 1 else flight.inputs
 
 
 def _text(make: Callable[[Any], str], value: Any) -> str:
@@ -46,5 +51,5 @@ def grouped(failures: Sequence[tuple[Flight, Exception]]) -> list[str]:
     """
     by_error: dict[str, list[str]] = {}
     for flight, error in failures:
-        by_error.setdefault(f"{type(error).__name__}: {error}"[:200], []).append(flight.label)
+        by_error.setdefault(f"{type(error).__name__}: {_text(str, error)}"[:200], []).append(flight.label)
     return [f"{listed(labels, 8)} failed: {error}" for error, labels in by_error.items()]

@@ -41,9 +41,12 @@ class Attributes:
             self._put(workflow, now, now)
             return now
         _, counted, left = found
+        # What the run itself made, and nobody has touched since, is not the user's.
+        kept = {name for name, value in now.items() if left.get(name) == value}
         result = {
-            name: counted.get(name, value) if left.get(name) == value else value
+            name: counted[name] if name in kept else value
             for name, value in now.items()
+            if name not in kept or name in counted
         }
         self._put(workflow, result, now)
         return result

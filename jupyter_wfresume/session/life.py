@@ -370,6 +370,7 @@ class Life:
                 # The tick that ended the run is not folded, so it does not count.
                 record = drive.recorder.failed(flight, flight.held, drive.state.journal_seq - 1, drive.now())
                 drive.progress.recorded(record, "")
+                flight.recorded = True
         self._note_moved()
         self.answers.tidy()
         self.status = status

@@ -36,7 +36,7 @@ from . import words
 from .begin import Decided, begin, finder
 from .checks import check_classes
 from .codes import Codes, codes_of, moved_by
-from .earlier import Earlier
+from .earlier import Earlier, versioned
 from .fork import Fork
 from .identity import ATTRIBUTES, call_digest
 from .instances import remember
@@ -316,7 +316,7 @@ class Session:
             header = replace(header, extra={"fork": fork.written(StoreBlobs(self.store), finder(workflow))})
             plan = Plan("new", None, fork.said, reuse=True)
         else:
-            plan = self._plan(header, codes, known, parent)
+            plan = self._plan(workflow, header, codes, known, parent)
         if plan.action != "new" and plan.run is not None:
             header = plan.run
         if self.options.dry_run:
@@ -375,7 +375,14 @@ class Session:
             header = replace(header, call=digest_of(call, str(self._earlier.order(call))))
         return replace(header, engine_run_id=engine_run_id or header.run_id)
 
-    def _plan(self, header: RunHeader, codes: Codes, known: list[RunHeader], parent: Life | None) -> Plan:
+    def _plan(
+        self,
+        workflow: Workflow,
+        header: RunHeader,
+        codes: Codes,
+        known: list[RunHeader],
+        parent: Life | None,
+    ) -> Plan:
         if parent is not None:
             # The execution that runs it is under way, so whatever it had
             # finished is kept, as in an unfinished run.
@@ -385,6 +392,9 @@ class Session:
             fresh = bool(self._root(parent).header.extra.get("fresh"))
             return replace(plan, any_code=self.options.stale == "keep", reuse=plan.reuse and not fresh)
         runs = [h for h in known if not h.parent]
+        newest = next((h for h in runs if h.call == header.call and h.extra.get("fork") is None), None)
+        if newest is not None:
+            runs[runs.index(newest)] = versioned(newest, self.store, workflow, codes)
         return decide(Call(header.call, codes.digests, self.options.fresh, self.options.stale), runs)
 
     def _lease(self, header: RunHeader, parent: Life | None) -> Lease:

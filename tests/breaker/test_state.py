@@ -52,9 +52,10 @@ class Shares(Workflow):
         return Recorded()
 
     @step
-    async def after(self, ev: Recorded) -> None:
+    async def after(self, ev: Recorded) -> StopEvent | None:
         """Say that it is on disk."""
         APPENDED.set()
+        return None
 
 
 async def cut_off() -> None:

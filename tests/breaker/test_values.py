@@ -49,3 +49,27 @@ async def test_a_failure_on_an_input_that_cannot_be_shown_is_raised() -> None:
     assert run.status == "failed"
     assert "Given" in run.header.error.input
     assert "ArithmeticError" in run.header.error.input
+
+
+class Joins(Workflow):
+    """Fails on the events of a fan-in."""
+
+    @step
+    async def make(self, ev: StartEvent) -> list[Given]:
+        """Make two."""
+        return [Given(value=n) for n in range(2)]
+
+    @step
+    async def join(self, ev: list[Given]) -> StopEvent:
+        """Fail."""
+        raise ValueError
+
+
+async def test_the_input_of_a_failed_fan_in_is_its_events() -> None:
+    """The board shows what the step got, and nothing of the engine's around it."""
+    with pytest.raises(ValueError):  # noqa: PT011  # it has no text
+        async with durable("joins", board="none"):
+            await Joins(timeout=None).run()
+    error = open_run("joins").header.error
+    assert error is not None
+    assert error.input == "[Given(value=0), Given(value=1)]"

@@ -74,11 +74,11 @@ def world() -> World:
 
 
 class Order(Event):
-    i: int
+    i: Any
 
 
 class Paid(Event):
-    i: int
+    i: Any
     receipt: Any
 
 

@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-import json
 import re
-import subprocess
 import sys
 import time
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from workflows import Context, Workflow, step
+from workflows import Workflow, step
 from workflows.events import StartEvent, StopEvent
 
 from jupyter_wfresume import effect
-from jupyter_wfresume.effects import Doubt
-from jupyter_wfresume.effects.entries import dump, load
-from jupyter_wfresume.errors import RunEnded, StoreError, UsageError
-from jupyter_wfresume.session import life as life_module
+from jupyter_wfresume.errors import UsageError
 from jupyter_wfresume.session.interrupt import step_in
-from jupyter_wfresume.store import Store, this_process
+from jupyter_wfresume.store import Store
 from tests.effects.shops import (
-    Impatient,
-    Outer,
-    Paid,
     Shop,
     Stubborn,
     Threads,
     World,
-    cut,
     live,
     opened,
     world,
 )
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 async def test_outside_of_a_durable_run_an_effect_is_a_plain_call() -> None:
@@ -168,286 +154,6 @@ async def test_after_a_failure_a_verify_that_raises_is_one_more_failure(store_di
     assert (life.result, here.receipts) == (2, ["TimeoutError", "OSError"])
 
 
-async def test_an_effect_that_was_cancelled_is_in_doubt(store_dir: Path) -> None:
-    """A step that gives up waiting does not know what happened: the next attempt asks ``verify``."""
-    here = World()
-    here.verify = lambda key: "arrived"
-    life = await live(store_dir, here, lambda: Impatient().run())
-    assert (life.result, here.calls[81]) == ("arrived", 1)
-    not_there = World()
-    not_there.verify = lambda key: None
-    second = await live(store_dir, not_there, lambda: Impatient().run(), name="second")
-    assert (second.result, not_there.calls[81]) == ("ch_81", 2)
-    assert len(set(not_there.keys)) == 1
-
-
-async def test_without_verify_the_run_waits_for_a_person(store_dir: Path) -> None:
-    """The sentence says what may have happened, when, and what to type; after that the run goes on."""
-    here = World()
-    life = await live(store_dir, here, lambda: Impatient().run())
-    assert isinstance(life.error, Doubt)
-    began = time.localtime(life.error.doubts[0].entry.began)
-    assert life.error.sentence == (
-        f"charge[81] may have happened at {time.strftime('%H:%M:%S', began)}: "
-        "say what is so with `%wfresolve shop charge[81] done RECEIPT | retry`, then run this cell again"
-    )
-    run = opened(store_dir)
-    assert (run.status, run.header.sentence) == ("waiting", life.error.sentence)
-    again = await live(store_dir, here, lambda: Impatient().run())
-    assert again.error is not None
-    assert again.error.args == life.error.args
-    run.resolve("charge", 81, "done", {"id": 4})
-    last = await live(store_dir, here, lambda: Impatient().run())
-    assert (last.result, here.calls[81], opened(store_dir).id) == ({"id": 4}, 1, run.id)
-
-
-@pytest.mark.parametrize("said", [RuntimeError("no such page"), False])
-async def test_a_verify_that_cannot_tell_asks_a_person(said: Any, store_dir: Path) -> None:
-    """What ``verify`` raised is in the sentence; False is no answer, since it may be meant as either."""
-
-    def verify(key: Any) -> Any:
-        if said is False:
-            return said
-        raise said
-
-    here = World()
-    here.verify = verify
-    life = await live(store_dir, here, lambda: Impatient().run())
-    assert isinstance(life.error, Doubt)
-    assert "verify cannot tell (" in life.error.sentence
-    assert ("no such page" if said else "verify returned False") in life.error.sentence
-    here.verify = lambda key: "known by now"
-    again = await live(store_dir, here, lambda: Impatient().run())
-    assert again.result == "known by now"
-
-
-async def test_all_that_earlier_lives_left_in_doubt_is_said_at_once(
-    store_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A person is asked once for all of them, not once a resume; what ``verify`` can tell is left to it."""
-    monkeypatch.setattr(life_module, "STOP_GRACE_S", 0.1)
-
-    async def hang(key: Any) -> Any:
-        await asyncio.Event().wait()
-
-    def answer(key: Any, call: int) -> Any:
-        if call > 1:
-            return f"ch_{key}"
-        if key == 2:
-            raise KeyboardInterrupt
-        return hang(key)
-
-    here = World(answer)
-
-    def body() -> Any:
-        return Shop(timeout=None).run(orders=[0, 1, 2])
-
-    await live(store_dir, here, body)
-    assert here.calls == {0: 1, 1: 1, 2: 1}
-    second = await live(store_dir, here, body)
-    assert isinstance(second.error, Doubt)
-    assert second.error.sentence.startswith(
-        "3 side effects wait for a person: charge[0] may have happened at "
-    )
-    assert "; charge[1] may have happened at " in second.error.sentence
-    for key in range(3):
-        opened(store_dir).resolve("charge", key, "retry")
-    last = await live(store_dir, here, body)
-    assert last.result == [(i, f"ch_{i}") for i in range(3)]
-
-
-async def test_executions_beside_one_in_doubt_finish(store_dir: Path) -> None:
-    """What is under way when a doubt stops the run is done and recorded before the run ends."""
-    started = asyncio.Event()
-
-    async def slow(key: Any) -> Any:
-        started.set()
-        await asyncio.sleep(0.1)
-        return f"ch_{key}"
-
-    def answer(key: Any, call: int) -> Any:
-        return cut(key, call) if key == 0 else slow(key)
-
-    async def verify(key: Any) -> Any:
-        await started.wait()
-        raise LookupError("no such page")
-
-    here = World(answer)
-    here.verify = verify
-
-    def body() -> Any:
-        return Shop(timeout=None).run(orders=[0, 1])
-
-    await live(store_dir, here, body)
-    life = await live(store_dir, here, body)
-    assert isinstance(life.error, Doubt)
-    assert [one.entry.name for one in life.error.doubts] == ["charge[0]"]
-    done = {one.index for one in opened(store_dir).executions if one.step == "pay" and one.status == "done"}
-    assert (done, opened(store_dir).status) == ({1}, "waiting")
-
-
-async def test_a_doubt_in_a_nested_run_is_said_by_the_cell(store_dir: Path) -> None:
-    """A workflow that a step runs shares the name; its doubt ends the outer run, with the same sentence."""
-    here = World(cut)
-    await live(store_dir, here, lambda: Outer(timeout=None).run())
-    life = await live(store_dir, here, lambda: Outer(timeout=None).run())
-    assert isinstance(life.error, Doubt)
-    assert life.error.sentence.startswith("charge[81] may have happened at ")
-    run = opened(store_dir)
-    assert (run.status, run.header.workflow) == ("waiting", "Outer")
-    run.resolve("charge", 81, "retry")
-    last = await live(store_dir, here, lambda: Outer(timeout=None).run())
-    assert (last.result, here.calls[81]) == ([(81, "ch_81")], 2)
-
-
-def slowly(store: Path) -> subprocess.Popen[str]:
-    """Another process that pays order 5 until it is told to end."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.effects.slowly", str(store)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.mark.parametrize("dies", [False, True])
-async def test_an_effect_of_another_living_process_is_waited_for(dies: bool, store_dir: Path) -> None:
-    """While another process is at it nobody else does it, and the sentence says who; its receipt is ours,
-    and if it dies the effect is in doubt."""
-    here = World()
-    with slowly(store_dir) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "calling\n"
-        life = await live(store_dir, here, lambda: Shop(timeout=None).run(orders=[5, 6]))
-        assert isinstance(life.error, RunEnded)
-        assert life.error.status == "paused"
-        assert life.error.sentence.startswith(f"charge[5] is being done by process {process.pid} on ")
-        with pytest.raises(UsageError, match="is being done by process"):
-            opened(store_dir).resolve("charge", 5, "retry")
-        if dies:
-            process.kill()
-        process.communicate(None if dies else "receipt\n")
-    again = await live(store_dir, here, lambda: Shop(timeout=None).run(orders=[5, 6]))
-    if dies:
-        assert isinstance(again.error, Doubt)
-    else:
-        assert again.result == [(5, "theirs receipt"), (6, "ch_6")]
-    assert not here.calls[5]
-
-
-@dataclasses.dataclass
-class Bill:
-    """A receipt of a class of the user's."""
-
-    number: int
-    lines: list[Decimal]
-
-
-RECEIPTS: dict[str, Any] = {
-    "nothing": None,
-    "text": "ch_1",
-    "a class": Bill(3, [Decimal("1.10")]),
-    "large": b"x" * 100_000,
-    "an array": np.arange(5000.0),
-}
-
-
-@pytest.mark.parametrize("receipt", RECEIPTS.values(), ids=RECEIPTS.keys())
-async def test_a_receipt_comes_back_as_it_was(receipt: Any, store_dir: Path) -> None:
-    """Whoever gets a receipt from the record gets the value that ``do`` returned, also where that is None."""
-    here = World(lambda key, call: receipt)
-    for _ in range(2):
-        await live(store_dir, here, lambda: Shop(timeout=None).run(orders=[1]), fresh=2)
-    first, second = here.receipts
-    assert here.calls[1] == 1
-    assert first is receipt
-    assert type(second) is type(receipt)
-    np.testing.assert_equal(second, receipt)
-
-
-async def test_a_receipt_that_cannot_be_kept_is_named_at_once(store_dir: Path) -> None:
-    """The run that has it goes on; the next one does not do it again, and asks a person for a receipt."""
-    here = World(lambda key, call: lambda: 3)
-    body = lambda: Stubborn().run()  # noqa: E731  # the same call in each life
-    life = await live(store_dir, here, body)
-    assert life.result() == 3
-    (note,) = [note for note in life.views[-1].notes if "charge[81]" in note]
-    assert note.startswith("the receipt of charge[81] cannot be kept: it (function): ")
-    (entry,) = opened(store_dir).effects
-    assert (entry.state, entry.kept, "lambda" in entry.said) == ("done", False, True)
-    again = await live(store_dir, here, body, fresh=2)
-    assert isinstance(again.error, Doubt)
-    assert "but its receipt <function" in again.error.sentence
-    here.verify = lambda key: "a text"
-    last = await live(store_dir, here, body)
-    assert (last.result, here.calls[81]) == ("a text", 1)
-
-
-async def test_nothing_is_done_without_the_right_to_write(
-    store_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A run that was taken over meanwhile does no side effect."""
-    here = World()
-
-    class Late(Workflow):
-        @step
-        async def pay(self, ev: StartEvent) -> StopEvent:
-            with Store.open(store_dir) as store:
-                (run_id,) = [run_id for run_id, _ in store.runs()]
-                store.acquire(run_id, this_process(), now=time.time(), alive=lambda owner: False)
-            return StopEvent(result=await effect("charge", key=81, do=world().charge))
-
-    life = await live(store_dir, here, lambda: Late().run())
-    assert life.error is not None
-    assert "no longer drives" in str(life.error)
-    assert not here.calls
-
-
-async def test_a_receipt_that_is_not_on_disk_is_in_the_sentence(
-    store_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A full disk after the call loses neither the receipt's text nor the doubt."""
-    swap = Store.swap_note
-
-    def full(self: Store, run_id: str, slot: str, data: bytes, **more: Any) -> bool:
-        if json.loads(data)["state"] == "done":
-            raise StoreError("the disk is full")
-        return swap(self, run_id, slot, data, **more)
-
-    monkeypatch.setattr(Store, "swap_note", full)
-    here = World()
-    life = await live(store_dir, here, lambda: Shop(timeout=None).run(orders=[1]))
-    assert isinstance(life.error, StoreError)
-    assert str(life.error) == (
-        "charge[1] happened, but its receipt 'ch_1' could not be written down: the disk is full"
-    )
-    monkeypatch.undo()
-    again = await live(store_dir, here, lambda: Shop(timeout=None).run(orders=[1]))
-    assert isinstance(again.error, Doubt)
-    assert here.calls == {1: 1}
-
-
-async def test_somebody_who_was_quicker_is_not_written_over(
-    store_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What another process wrote between look and intent is looked at again, and its receipt is given."""
-    here = World()
-    swap, beaten = Store.swap_note, []
-
-    def late(self: Store, run_id: str, slot: str, data: bytes, **more: Any) -> bool:
-        if not beaten:
-            beaten.append(slot)
-            theirs = load(data).done("theirs", "do", time.time())
-            swap(self, run_id, slot, dump(theirs), seen=None)
-        return swap(self, run_id, slot, data, **more)
-
-    monkeypatch.setattr(Store, "swap_note", late)
-    life = await live(store_dir, here, lambda: Shop(timeout=None).run(orders=[1]))
-    assert life.result == [(1, "theirs")]
-    assert not here.calls
-
-
 async def test_an_effect_cannot_ask_for_itself(store_dir: Path) -> None:
     """A ``do`` that asks for its own effect would wait for itself without end."""
 
@@ -546,26 +252,3 @@ async def test_a_step_that_blocks_in_do_can_be_interrupted(store_dir: Path) -> N
     assert (intent, receipt) == (None, None)
     assert call is not None
     assert call.label == "pay[0]"
-
-
-async def test_an_input_that_is_made_again_does_nothing_again(store_dir: Path) -> None:
-    """An execution that runs again only for what it had returned gets its receipts, and does nothing."""
-    here = World(lambda key, call: f"{key} {call}")
-
-    class Unkept(Workflow):
-        @step
-        async def make(self, ev: StartEvent) -> Paid:
-            receipt = await effect("charge", key=1, do=world().charge)
-            return Paid(i=1, receipt=lambda: receipt)
-
-        @step
-        async def use(self, ctx: Context, ev: Paid) -> StopEvent:
-            if not here.seen:
-                here.seen[1] = True
-                raise KeyboardInterrupt
-            return StopEvent(result=ev.receipt())
-
-    first = await live(store_dir, here, lambda: Unkept().run())
-    assert isinstance(first.error, RunEnded)
-    second = await live(store_dir, here, lambda: Unkept().run())
-    assert (second.result, here.calls) == ("1 1", {1: 1})

@@ -35,7 +35,7 @@ async def test_a_replay_gives_the_receipt(flow: type[Workflow], here: World, sto
 
 
 async def test_a_replay_without_a_receipt_says_so(here: World, store_dir: Path) -> None:
-    """A replay does not charge an edited key that was never charged; told to, it does, and records nothing."""
+    """A replay does not charge an edited key; told to, it does, and records nothing of it."""
     shop = Shop(timeout=None)
     await live(store_dir, here, lambda: shop.run(orders=[1]))
     run = opened(store_dir)

@@ -98,11 +98,10 @@ async def test_the_command_that_the_sentence_shows_works(
     shell.user_ns["x"] = "expanded"
     shell.run_line_magic("wfresolve", f'--store {store_dir} {command} done {{"id": "$x {{x}}"}}')
     said = capsys.readouterr().out
-    assert (
-        said == f"charge[{key}] is done, with the receipt {{'id': '$x {{x}}'}}: run the cell again to go on\n"
-    )
+    receipt = {"id": "$x {x}"}
+    assert said == f"charge[{key}] is done, with the receipt {receipt}: run the cell again to go on\n"
     last = await live(store_dir, here, lambda: Shop(timeout=None).run(orders=[key]), name="my shop")
-    assert last.result == [(key, {"id": "$x {x}"})]
+    assert last.result == [(key, receipt)]
     assert not here.calls
 
 

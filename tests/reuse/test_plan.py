@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,16 @@ def book(tmp_path: Path) -> Book:
     return Book(tmp_path)
 
 
-def state_of(folder: Path) -> dict[str, str]:
-    """Digest of every file below a folder."""
-    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(("-shm", "-wal")))
-    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+def contents(folder: Path) -> dict[str, Any]:
+    """What a store holds: the rows of its table, and digests of its other files."""
+    found: dict[str, Any] = {}
+    for path in folder.rglob("*"):
+        if path.name == "cache.db":
+            with contextlib.closing(sqlite3.connect(path)) as table:
+                found["rows"] = sorted(map(repr, table.execute("SELECT * FROM Cache")))
+        elif path.is_file() and not path.name.startswith("cache.db"):
+            found[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
 
 
 async def test_the_reason_is_the_edit(book: Book) -> None:
@@ -114,11 +122,11 @@ async def test_a_dry_run_leaves_no_trace(book: Book) -> None:
         ((HELPER.format(end=""), documents(WORK)), [*DOCS, "new"]),
         ((HELPER.format(end=""), documents(WORK)), DOCS),
     ):
-        before = state_of(book.store)
+        before = contents(book.store)
         dry = await book.run(*cells, docs=docs, options={"dry_run": True})
         assert isinstance(dry.error, DryRun)
         assert (dict(dry.ran), dry.writes) == ({}, [])
-        assert state_of(book.store) == before
+        assert contents(book.store) == before
         life = await book.run(*cells, docs=docs)
         assert plan_of(life) == plan_of(dry)
         check_plan(life)
@@ -129,10 +137,10 @@ async def test_a_dry_run_of_an_unfinished_run(book: Book, tmp_path: Path) -> Non
     whole = await book.run(documents(), docs=["a", "b", "c"])
     at = [i for i, w in enumerate(whole.writes) if w.method == "append" and b'"s":"work"' in w.args[1]]
     killed = book.killed(whole.writes[: at[1] + 1], tmp_path / "killed")
-    before = state_of(killed.store)
+    before = contents(killed.store)
     dry = await killed.run(documents(), docs=["a", "b", "c"], options={"dry_run": True})
     assert isinstance(dry.error, DryRun)
-    assert state_of(killed.store) == before
+    assert contents(killed.store) == before
     assert plan_of(dry)["split"] == "1 kept, 0 to run"
     assert plan_of(dry)["work"].startswith("2 kept, 1 to run")
 
