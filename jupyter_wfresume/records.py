@@ -166,6 +166,9 @@ class QuestionView:
     fields: tuple[FieldView, ...] = ()
     run_id: str = ""
 
+    def __str__(self) -> str:
+        return self.text
+
 
 @dataclass(frozen=True)
 class RunView:

@@ -197,8 +197,14 @@ class Kernel:
 
     def send_widget(self, model_id: str, content: Mapping[str, Any]) -> None:
         """Send a custom message to a widget, as the front end's view of it does."""
-        data = {"method": "custom", "content": dict(content)}
-        message = self._client.session.msg("comm_msg", {"comm_id": model_id, "data": data})
+        self._to_widget(model_id, {"method": "custom", "content": dict(content)})
+
+    def set_widget(self, model_id: str, **state: Any) -> None:
+        """Change a widget's state, as typing into it does."""
+        self._to_widget(model_id, {"method": "update", "state": state, "buffer_paths": []})
+
+    def _to_widget(self, model_id: str, data: Mapping[str, Any]) -> None:
+        message = self._client.session.msg("comm_msg", {"comm_id": model_id, "data": dict(data)})
         self._client.shell_channel.send(message)
 
     def click(self, model_id: str) -> None:

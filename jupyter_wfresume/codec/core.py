@@ -43,6 +43,10 @@ class Dispatch(Protocol):
         ...
 
 
+MOST_STEPS = 12
+"""A path of more steps is cut in its middle, so that a sentence around it can be read."""
+
+
 class Refused(Exception):
     """A value cannot be kept; containers add the way to it as they unwind."""
 
@@ -58,7 +62,10 @@ class Refused(Exception):
 
     def error(self) -> CannotKeepError:
         """The user's error."""
-        path = "".join(reversed(self.steps))
+        steps = self.steps[::-1]
+        if len(steps) > MOST_STEPS:
+            steps = [*steps[: MOST_STEPS - 3], "…", *steps[-2:]]
+        path = "".join(steps)
         return CannotKeepError(path, type_name(self.cls), self.reason)
 
 

@@ -10,7 +10,7 @@ from .act import Awaiting
 from .entries import Entry
 from .face import Effect, effect, idempotency_key
 from .ledger import entries_of
-from .place import Place, looking_only, standing, telling
+from .place import Place, carried, looking_only, standing, telling
 from .resolve import DECISIONS, Decision, resolve
 from .words import Doubt, Unclear, asking, described, quoted
 
@@ -24,6 +24,7 @@ __all__ = [
     "Place",
     "Unclear",
     "asking",
+    "carried",
     "described",
     "effect",
     "entries_of",

@@ -33,7 +33,9 @@ class Effect:
     ``do`` raises an ``Exception`` it counts as not done: the exception goes on, and the step's next attempt
     calls ``do`` again, unless ``verify`` knows a receipt.
 
-    In a step that is a plain function: ``receipt = effect.sync("charge", key=..., do=...)``.
+    In a step that is a plain function: ``receipt = effect.sync("charge", key=..., do=...)``. A thread of the
+    step's own has to be started by ``asyncio.to_thread`` or ``run_in_executor``: other threads and processes
+    do not know which execution they work for, and there it is a plain call.
     """
 
     async def __call__(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -69,6 +70,26 @@ def standing(place: Place) -> Iterator[None]:
         yield
     finally:
         HERE.reset(token)
+
+
+def carried() -> Callable[[], AbstractContextManager[None]]:
+    """What lets code in a thread stand where the calling code stands.
+
+    ``run_in_executor``, unlike ``to_thread``, takes no context with it; a side effect would
+    take itself for one outside of durable runs there.
+    """
+    place, inside = HERE.get(), INSIDE.get()
+
+    @contextlib.contextmanager
+    def there() -> Iterator[None]:
+        tokens = HERE.set(place), INSIDE.set(inside)
+        try:
+            yield
+        finally:
+            HERE.reset(tokens[0])
+            INSIDE.reset(tokens[1])
+
+    return there
 
 
 @contextlib.contextmanager

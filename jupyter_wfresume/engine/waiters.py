@@ -8,8 +8,10 @@ the same work item made for the same event before.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+from workflows.context.context import Context
 from workflows.context.internal_context import InternalContext
 from workflows.events import HumanResponseEvent, InputRequiredEvent
 from workflows.runtime.types.results import DeleteWaiter, StepWorkerContext
@@ -18,6 +20,7 @@ from .answers import own_requirements
 from .attach import ALONE, AttachedInternal
 
 _plain_wait = InternalContext.wait_for_event
+_plain_context_wait = Context.wait_for_event
 
 ENGINES_TIMEOUT_S = 2000.0
 """How long ``wait_for_event`` waits by default, in seconds (the engine's signature)."""
@@ -53,6 +56,19 @@ async def _wait_for_event(
     return await _plain_wait(self, event_type, waiter_event, waiter_id, requirements, timeout)
 
 
+@functools.wraps(_plain_context_wait)
+async def _context_wait(
+    self: Context[Any],
+    event_type: type[Any],
+    waiter_event: Any = None,
+    waiter_id: str | None = None,
+    requirements: dict[str, Any] | None = None,
+    timeout: Any = _UNSET,
+) -> Any:
+    # The engine fills its own default in here, after which nobody can tell who gave it.
+    return await _plain_context_wait(self, event_type, waiter_event, waiter_id, requirements, timeout)
+
+
 def _earlier(
     context: StepWorkerContext, event_type: type[Any], requirements: dict[str, Any], waiter_id: str
 ) -> str:
@@ -74,3 +90,4 @@ def _earlier(
 def recognize_waiters() -> None:
     """Let steps of attached runs find their waiters again."""
     InternalContext.wait_for_event = _wait_for_event  # type: ignore[method-assign]  # see above
+    Context.wait_for_event = _context_wait  # type: ignore[method-assign]  # see there

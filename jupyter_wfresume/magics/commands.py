@@ -44,8 +44,8 @@ class WfresumeMagics(Magics):
         --fresh    start over; older runs stay in the history. Left in a cell, it resumes its own unfinished
                    run rather than throw paid work away; --fresh --fresh insists
         --keep-going
-                   or -k: an execution that fails for good is set aside, and all else goes on; the run then ends
-                   as failed, and running the cell again executes only those
+                   or -k: an execution that fails for good is set aside, and all else goes on; the run then
+                   ends as failed, and running the cell again executes only those
         --timeout  replaces the workflow's own total time budget, in seconds, for this run; none removes it
         --stale    finished executions whose code has changed since: run them again, or keep them; auto keeps
                    them when an unfinished run is resumed, and runs them again when the run had finished

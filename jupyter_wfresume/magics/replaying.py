@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,9 +12,9 @@ from IPython.display import display
 
 from ..board import make_board
 from ..durable import open_run
-from ..errors import MissingClassError, UsageError
+from ..errors import MissingClassError, RunEnded, UsageError
 from ..records import RunView
-from ..replay import Edit, Replays, choose
+from ..replay import Edit, Replayed, Replays, choose
 from ..session import Run
 from ..session.again import fork_of, input_of, replay_of
 from . import frontend
@@ -122,12 +123,20 @@ class Replaying:
         for step, index in chosen:
             try:
                 edit = await self._edit(body, step, index)
-                found.append(await replay_of(self._asked.run, step, index, edit, None))
+                found.append(await self._alone(step, index, edit))
             except UsageError as error:
                 if len(chosen) == 1:
                     raise
                 found.refused.append((f"{step}[{index}]", str(error)))
         return found[0] if len(chosen) == 1 else found
+
+    async def _alone(self, step: str, index: int, edit: Edit | None) -> Replayed:
+        run = self._asked.run
+        try:
+            return await replay_of(run, step, index, edit, None)
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            said = f"the replay of {step}[{index}] was interrupted; nothing was written"
+            raise RunEnded(run.id, run.status, said) from None
 
     async def _edit(self, body: Body | None, step: str, index: int) -> Edit | None:
         """The input as the body leaves it, or None without a body."""

@@ -400,6 +400,11 @@ class Drive:
         """Digest of the state at a path, or None where it cannot be compared."""
         return self._watch.content(path)
 
+    @property
+    def is_expecting(self) -> bool:
+        """An answer, or what the body has sent, is on its way into the run."""
+        return self._mailbox.is_expecting
+
     def waits(self) -> bool:
         """Whether somebody outside can move the run: a waiter, or a question."""
         return bool(open_waiters(self.state) or self.questions.open(self.state))

@@ -67,6 +67,7 @@ class Mailbox:
         self._backlog: deque[WorkflowTick] = deque()
         self._origin: dict[int, str] = {}
         self._answers: dict[int, tuple[str, str]] = {}
+        self._coming: set[int] = set()
         self._different: set[EmissionKey] = set()
         self._body_sends = 0
         self._internal_published = 0
@@ -100,8 +101,10 @@ class Mailbox:
             self._clock.refresh(time.time())
             self._backlog.appendleft(tick)
             tick = TickSessionStart(stamped_at=self._clock.now)
-        if isinstance(tick, TickAddEvent) and tick.emission is not None:
-            self._external.add(tick.emission)
+        if isinstance(tick, TickAddEvent):
+            self._coming.discard(id(tick.event))
+            if tick.emission is not None:
+                self._external.add(tick.emission)
         self.set_idle(False)
         return WaitResultTick(tick=tick)
 
@@ -129,6 +132,12 @@ class Mailbox:
             key: names what it answers.
         """
         self._answers[id(event)] = (slot, key)
+        self._coming.add(id(event))
+
+    @property
+    def is_expecting(self) -> bool:
+        """Something is on its way that will move the run."""
+        return bool(self._coming)
 
     def about(self, tick: TickAddEvent) -> Record:
         """What a record says of an event from outside beside the event itself."""
@@ -177,18 +186,23 @@ class Mailbox:
             return True
         if self._streamed:
             self._origin[id(tick.event)] = "reply"
-            return True
-        self._origin[id(tick.event)] = "body"
+        elif self._sent_before(tick.event):
+            return False
+        self._coming.add(id(tick.event))
+        return True
+
+    def _sent_before(self, event: Event) -> bool:
+        self._origin[id(event)] = "body"
         number, self._body_sends = self._body_sends, self._body_sends + 1
         if number >= len(self._earlier_body_sends):
-            return True
-        if self._same(self._earlier_body_sends[number], tick.event):
             return False
+        if self._same(self._earlier_body_sends[number], event):
+            return True
         self._hooks.warn(
-            f"the cell sent another {type(tick.event).__name__} than in the life before "
+            f"the cell sent another {type(event).__name__} than in the life before "
             f"(send {number}): both were delivered"
         )
-        return True
+        return False
 
     def _same(self, a: Event, b: Event) -> bool:
         try:

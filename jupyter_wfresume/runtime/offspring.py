@@ -14,6 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
+from ..effects import carried
 from .flights import CURRENT, Flight
 
 
@@ -89,6 +90,7 @@ class _ThreadCall:
         self._lock = threading.Lock()
         self._began = False
         self._dropped = False
+        self._standing = carried()
         self._ended: asyncio.Future[None] = loop.create_future()
         flight.children.add(self._ended)
 
@@ -98,7 +100,11 @@ class _ThreadCall:
                 return None
             self._began = True
         try:
-            return self._function(*args)
+            with self._standing():
+                return self._function(*args)
+        except StopIteration as error:
+            # A future does not take it, so before Python 3.12 whoever awaits the call waits for ever.
+            raise RuntimeError("a function in a thread raised StopIteration") from error
         finally:
             # The loop may be closed by now; then nobody waits.
             with contextlib.suppress(RuntimeError):

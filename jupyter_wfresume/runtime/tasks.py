@@ -74,7 +74,9 @@ class Tasks:
         started = [self._start(one) for one in pending]
         named = [*running, *started]
         tasks = all_tasks(named)
-        idle = len(tasks) == 1 and not is_busy(self._holder.state) and self._mailbox.is_empty
+        # The one task left pulls from the mailbox; one that is done has something in its hands.
+        nothing = len(tasks) == 1 and not any(task.done() for task in tasks)
+        idle = nothing and not is_busy(self._holder.state) and self._mailbox.is_empty
         if idle:
             self._mailbox.set_idle(True)
             # The run's own budget does not run out while a person is asked;

@@ -5,10 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from pydantic import BaseModel
-
 from ..codec import digest
-from ..engine import Context, StartEvent, Workflow, own_attributes, snapshot_of, state_of
+from ..engine import Context, StartEvent, StateModel, Workflow, own_attributes, snapshot_of, state_of
 from ..errors import CannotKeepError
 from ..fingerprint import attribute_digests, digest_of, value_digest
 
@@ -95,7 +93,7 @@ def call_digest(
     return digest_of(*parts)
 
 
-def _content(model: BaseModel) -> str:
+def _content(model: StateModel | StartEvent) -> str:
     """Digest of an event or a state; what the codec cannot keep still tells calls apart."""
     try:
         return digest(model)

@@ -84,6 +84,7 @@ class Life:
         self.concluded = False
         self.abandoned = False
         self._header_at = 0.0
+        self._alive_s: float | None = None
         self._deadline: float | None = None
         self._hurry = False
         self._ending: Status | None = None
@@ -170,7 +171,7 @@ class Life:
             workflow=self.header.workflow,
             status=self.status,
             steps=steps,
-            elapsed_s=0.0 if state is None else state.elapsed_alive,
+            elapsed_s=drive.alive_s(time.time()) if self._alive_s is None else self._alive_s,
             left_s=drive.progress.left_s(steps) if self.status == "running" and steps else None,
             saved_executions=drive.progress.saved,
             saved_s=drive.progress.saved_s,
@@ -336,8 +337,7 @@ class Life:
         except BaseException:
             self._leave()  # else the cell would wait for this run without end
             raise
-        if status == "done":
-            assert stop is not None
+        if stop is not None:
             return stop
         if self.error is not None:
             raise self.error
@@ -381,8 +381,9 @@ class Life:
             self.error_view = error_view(self.error, None if failed is None else failed[0])
         self.sentence = self._ending_sentence or self._sentence(status)
         end: dict[str, Any] = {"k": "E", "t": time.time(), "status": status, "sentence": self.sentence}
+        self._alive_s = drive.alive_s(end["t"])
         # --timeout is for the run that the cell starts: one that a step runs has its own budget each time.
-        end["el"] = 0.0 if self.parent is not None and status == "timed out" else drive.alive_s(end["t"])
+        end["el"] = 0.0 if self.parent is not None and status == "timed out" else self._alive_s
         if status == "done" and drive.stop_ref is not None:
             end["stop"] = drive.stop_ref
             end["snap"] = self._snapshot()

@@ -62,7 +62,8 @@ class Waiting:
         life = self._life
         if waits:
             patience_s = life.session.wait_s
-            if life.answers.deliver() or patience_s is None:
+            life.answers.deliver()
+            if patience_s is None:
                 return
             top = life.top()
             if top is not life:
@@ -74,7 +75,7 @@ class Waiting:
         else:
             await asyncio.sleep(STUCK_GRACE_S)
             await life.drive.flights.until(lambda: life.drive.was_awaited)
-        if life.drive.consumed:
+        if life.drive.consumed or life.drive.is_expecting:
             return
         self._task = None
         await life.finish("waiting" if waits else "stuck", "")

@@ -1,13 +1,14 @@
 """What is said of a run that did not end well is true."""
 
 import asyncio
+import contextlib
 import importlib
 import sys
 from pathlib import Path
 
 import pytest
 from workflows import Workflow, step
-from workflows.errors import WorkflowTimeoutError
+from workflows.errors import WorkflowCancelledByUser, WorkflowTimeoutError
 from workflows.events import StartEvent, StopEvent
 
 from jupyter_wfresume import durable, open_run
@@ -79,3 +80,32 @@ async def test_a_result_that_is_not_kept_is_no_failure() -> None:
     (view,) = run.header.steps
     assert (run.status, view.done, view.failed) == ("done", 1, 0)
     assert "cannot be kept" in run.header.notes[0]
+
+
+async def test_the_time_of_a_step_that_was_cut_off_counts_as_elapsed() -> None:
+    """A run whose only step never finished has run as long as that step had."""
+    with pytest.raises(WorkflowTimeoutError):
+        async with durable("cut", timeout=0.3, board="none"):
+            await Waits().run()
+    assert 0.3 <= open_run("cut").header.elapsed_s < 30
+
+
+async def watched() -> list[float]:
+    """What the board shows as elapsed while the first step works."""
+    block = durable("long", timeout="none", board="none")
+    async with block:
+        handler = Waits().run()
+        await asyncio.sleep(0.05)
+        session = block._session
+        assert session is not None
+        seen = [life.view().elapsed_s for life in session._lives]
+        await handler.cancel_run()
+        with contextlib.suppress(WorkflowCancelledByUser):
+            await handler
+    return seen
+
+
+async def test_a_long_step_moves_the_clock_of_the_board() -> None:
+    """What is shown while the first step works says how long the run has been at it."""
+    (seen,) = await watched()
+    assert seen > 0

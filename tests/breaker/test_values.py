@@ -9,6 +9,8 @@ from workflows import Workflow, step
 from workflows.events import Event, StartEvent, StopEvent
 
 from jupyter_wfresume import durable, open_run
+from jupyter_wfresume.codec import digest
+from jupyter_wfresume.errors import CannotKeepError
 
 pytestmark = pytest.mark.usefixtures("work_dir")
 
@@ -73,3 +75,34 @@ async def test_the_input_of_a_failed_fan_in_is_its_events() -> None:
     error = open_run("joins").header.error
     assert error is not None
     assert error.input == "[Given(value=0), Given(value=1)]"
+
+
+class Exhausts(Workflow):
+    """Takes the first of nothing, in a thread."""
+
+    @step
+    def take(self, ev: StartEvent) -> StopEvent:
+        """Take it."""
+        nothing: list[int] = []
+        return StopEvent(result=next(iter(nothing)))
+
+
+async def test_a_step_in_a_thread_that_runs_out_of_items_fails() -> None:
+    """``StopIteration`` from a thread ends the run as a failure; it does not keep the cell waiting."""
+    with pytest.raises(RuntimeError, match="StopIteration") as raised:
+        async with durable("exhausts", board="none"):
+            await Exhausts(timeout=None).run()
+    assert isinstance(raised.value.__cause__, StopIteration)
+    assert open_run("exhausts").status == "failed"
+
+
+def test_the_path_to_a_value_deep_inside_can_be_read() -> None:
+    """A long path is cut in its middle; its beginning and its end are told."""
+    value: Any = Shy()
+    for _ in range(200):
+        value = [value]
+    with pytest.raises(CannotKeepError) as raised:
+        digest({"first": value})
+    assert raised.value.path.startswith("['first'][0]")
+    assert "…" in raised.value.path
+    assert len(raised.value.path) < 80

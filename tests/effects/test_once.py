@@ -6,6 +6,7 @@ import asyncio
 import re
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -252,3 +253,23 @@ async def test_a_step_that_blocks_in_do_can_be_interrupted(store_dir: Path) -> N
     assert (intent, receipt) == (None, None)
     assert call is not None
     assert call.label == "pay[0]"
+
+
+@pytest.mark.parametrize("way", ["to_thread", "run_in_executor"])
+async def test_an_effect_in_a_thread_of_a_step_is_kept(way: str, store_dir: Path) -> None:
+    """A step may hand the call to a thread, and it stays this execution's effect."""
+    here = World()
+
+    class Hands(Workflow):
+        @step
+        async def pay(self, ev: StartEvent) -> StopEvent:
+            call = partial(effect.sync, "charge", key=81, do=here.charge)
+            if way == "to_thread":
+                return StopEvent(result=await asyncio.to_thread(call))
+            return StopEvent(result=await asyncio.get_running_loop().run_in_executor(None, call))
+
+    for _ in range(2):
+        life = await live(store_dir, here, lambda: Hands().run(), fresh=2)
+        assert life.result == "ch_81"
+    assert here.calls == {81: 1}
+    assert len({entry.name for entry in opened(store_dir).effects}) == 1

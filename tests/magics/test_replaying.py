@@ -287,6 +287,11 @@ def test_in_a_kernel_it_runs_on_the_kernels_loop_and_is_drawn_once(tmp_path: Pat
         assert shown.stdout == ""
         assert shown.result is not None
         assert {"text/plain", "text/html"} == set(shown.result)
+        (tmp_path / "hold2").touch()
+        pending = kernel.start("%wfreplay batch work[2]")
+        kernel.wait_for(lambda: counts(tmp_path / "executed")["2"] == 2, pending)
+        kernel.interrupt()
+        assert pending.wait().text.strip() == "the replay of work[2] was interrupted; nothing was written"
         forked = kernel.run("%%wfreplay batch work[2] --continue\nev.n = 5")
         assert forked.result == {"text/plain": "6"}
         assert len(forked.displays) == 1
@@ -297,4 +302,4 @@ def test_in_a_kernel_it_runs_on_the_kernels_loop_and_is_drawn_once(tmp_path: Pat
         assert shown.evalue.startswith("cannot find Batch: run the cell that defines it")
         shown = kernel.run("%wfshow batch work[2]")
         assert "Item(n=2)" in shown.text
-    assert counts(tmp_path / "executed") == {"0": 1, "1": 1, "2": 1, "5": 2}
+    assert counts(tmp_path / "executed") == {"0": 1, "1": 1, "2": 2, "5": 2}
