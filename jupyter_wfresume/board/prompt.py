@@ -41,6 +41,7 @@ class Prompt:
         self._fields: list[FieldView] = []
         self._said: dict[str, Any] = {}
         self._answered: set[tuple[str, str, float]] = set()
+        self._told: set[tuple[str, str, float]] = set()
         self._able = True
 
     def show(self, views: Sequence[RunView]) -> None:
@@ -56,10 +57,22 @@ class Prompt:
         if self._asked is not None and all(_name(one) != _name(self._asked[1]) for _, one in found):
             self._asked = None
             self._write("\n")
-        if self._asked is None and found and self._listen():
-            self._ask(*found[0])
-        elif not found:
+        if not found:
             self.stop()
+        elif self._listen():
+            if self._asked is None:
+                self._ask(*found[0])
+        else:
+            self._tell(waiting)
+
+    def _tell(self, waiting: Sequence[RunView]) -> None:
+        """Say once of each question how it is answered from elsewhere."""
+        for view in waiting:
+            for question in view.questions:
+                if _name(question) not in self._told:
+                    self._told.add(_name(question))
+                    how = f"{f.answer(view, question)}, or open_run({view.name!r}).answer(...)"
+                    self._write(f"\n? {f.clean(question.text)} · answer with: {how}\n")
 
     def stop(self) -> None:
         """Leave the terminal alone."""

@@ -15,7 +15,7 @@ from ..records import FieldView, QuestionView
 from ..session import Run, literal, question_of
 from ..store import is_alive
 
-_STORE = r"--store(?:=|\s+)(?P<store>\"[^\"]*\"|'[^']*'|\S+)"
+_STORE = r"--store(?:=|\s+)(?P<store>\"[^\"]*\"|'[^']*'|[^\s\"']+)"
 _LEADING = re.compile(rf"\s*{_STORE}(?=\s|$)")
 _TRAILING = re.compile(rf"\s{_STORE}\s*$")
 _RUN = re.compile(r"\s*(?P<run>\"[^\"]*\"|'[^']*'|[^\s\[\]]+)(?:\[(?P<number>[^\]]*)\])?(?=\s|$)")
@@ -144,10 +144,15 @@ def candidates(line: str) -> tuple[str, list[str]]:
     except WfresumeError:
         return typed, []  # TAB is no place for a sentence
     chosen = questions if number is None else questions[int(number) : int(number) + 1]
-    if said or len(chosen) != 1 or len(chosen[0].fields) != 1:
-        return typed, []
-    field = chosen[0].fields[0]
-    return typed, ["yes", "no"] if field.kind == "bool" else list(field.choices)
+    return typed, choices(chosen[0]) if not said and len(chosen) == 1 else []
+
+
+def choices(question: QuestionView) -> list[str]:
+    """What may be said, where that is one of a few words."""
+    if len(question.fields) != 1:
+        return []
+    field = question.fields[0]
+    return ["yes", "no"] if field.kind == "bool" else list(field.choices)
 
 
 def _waiting() -> list[str]:

@@ -359,7 +359,7 @@ class _Beginner:
         for key, finished, dead in [] if found.restored is None else found.restored.overlaps:
             life.warn(
                 f"state {key} ({finished}) also holds what {words.listed(dead)} wrote, "
-                "which did not finish: it may count twice"
+                "which did not finish: that may be missing now, or count twice"
             )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,12 +13,25 @@ from ..journal import Record
 from ..projection import finishes
 from ..records import RunHeader
 
-Moved = Mapping[str, Mapping[str, Sequence[str]]]
+Values = Mapping[str, Sequence[Sequence[str]]]
+"""Parts of a step's code with what runs found and left there, as digests.
+
+Values that runs turned into one another stand together, and count as the first of them: a list of
+log lines that has grown is the list it was. Values that somebody else put there stand apart.
+"""
+
+Moved = Mapping[str, Mapping[str, Values]]
 """Parts of a step's code that a run itself has changed: a list of log lines, a cache.
 
 By step, and by digest of the step's code without them: code that was edited since may no longer
 change them, and then they count.
 """
+
+ABSENT = ""
+"""Stands for a part that is not there: an attribute that a run makes, or a value whose type it changes."""
+
+VALUES_KEPT = 20
+"""Values of a moving part that are remembered: the first, and the last of the others."""
 
 
 @dataclass(frozen=True)
@@ -53,31 +66,33 @@ class Codes:
             moved,
         )
 
-    def moved_since(self, before: Codes) -> dict[str, list[str]]:
-        """By step, values that changed between two looks with no edit in between."""
-        found: dict[str, list[str]] = {}
+    def moved_since(self, before: Codes) -> dict[str, dict[str, list[list[str]]]]:
+        """By step, values that changed between two looks with no edit in between: both of each."""
+        found: dict[str, dict[str, list[list[str]]]] = {}
         for name, code in before.steps.items():
             now = self.steps[name].parts if name in self.steps else {}
             # A part's name holds its type, so a value that got another type is another part.
             either = {**code.parts, **now}
-            parts = [p for p in either if is_mutable(p) and now.get(p) != code.parts.get(p)]
+            parts = {
+                part: [[looked.get(part, ABSENT) for looked in (code.parts, now)]]
+                for part in either
+                if is_mutable(part) and now.get(part) != code.parts.get(part)
+            }
             if parts:
                 found[name] = parts
         return found
 
-    def with_moved(self, found: Mapping[str, Sequence[str]]) -> tuple[Moved, Codes]:
+    def with_moved(self, found: Mapping[str, Values]) -> tuple[Moved, Codes]:
         """What is known to move with ``found`` added, by step; and the code without it."""
-        moved: dict[str, dict[str, list[str]]] = {}
+        moved: dict[str, dict[str, Values]] = {}
         for step, parts in found.items():
             of = self.steps[step].parts
-            left_out = sorted({*_left_out(step, of, self.moved), *parts})
-            moved[step] = {_digest(of, left_out): left_out}
+            values = _merged(_known(step, of, self.moved), parts)
+            moved[step] = {_digest(of, values): values}
         known = {step: {**self.moved.get(step, {}), **more} for step, more in moved.items()}
         return moved, self.without({**self.moved, **known})
 
-    def versions(
-        self, records: Sequence[Record], value: Callable[[Any], Any]
-    ) -> dict[str, dict[str, int]]:
+    def versions(self, records: Sequence[Record], value: Callable[[Any], Any]) -> dict[str, dict[str, int]]:
         """By step, how many executions of a run are finished with which code.
 
         Args:
@@ -130,25 +145,46 @@ def effective(step: str, parts: Mapping[str, str], moved: Moved) -> str:
         parts: what its code is made of.
         moved: by step, parts to leave out.
     """
-    return _digest(parts, _left_out(step, parts, moved))
+    standing = dict(parts)
+    for part, groups in _known(step, parts, moved).items():
+        value = standing.pop(part, ABSENT)
+        group = next((g for g in groups if value in g), [value])
+        if group[0] != ABSENT:
+            standing[part] = group[0]
+    return _digest(standing, ())
 
 
-def _left_out(step: str, parts: Mapping[str, str], moved: Moved) -> Sequence[str]:
+def _known(step: str, parts: Mapping[str, str], moved: Moved) -> Values:
     """What moves of this code, the most that is known."""
-    for digest, left_out in sorted(moved.get(step, {}).items(), key=lambda one: -len(one[1])):
-        if _digest(parts, left_out) == digest:
-            return left_out
-    return ()
+    for digest, values in sorted(moved.get(step, {}).items(), key=lambda one: -len(one[1])):
+        if _digest(parts, values) == digest:
+            return values
+    return {}
 
 
-def _digest(parts: Mapping[str, str], left_out: Sequence[str]) -> str:
+def _merged(known: Values, more: Values) -> dict[str, list[list[str]]]:
+    merged = {part: [list(group) for group in groups] for part, groups in known.items()}
+    for part, groups in more.items():
+        of = merged.setdefault(part, [])
+        for group in groups:
+            same = next((g for g in of if not set(g).isdisjoint(group)), None)
+            if same is None:
+                of.append(list(group))
+            else:
+                same += [value for value in group if value not in same]
+                del same[1:-VALUES_KEPT]
+    return merged
+
+
+def _digest(parts: Mapping[str, str], left_out: Collection[str]) -> str:
     return digest_of(*(text for part in sorted(parts.items()) if part[0] not in left_out for text in part))
 
 
 def moved_by(headers: Iterable[RunHeader]) -> Moved:
     """What runs are known to have changed themselves."""
-    found: defaultdict[str, dict[str, Sequence[str]]] = defaultdict(dict)
-    for header in headers:
+    found: defaultdict[str, dict[str, Values]] = defaultdict(dict)
+    for header in sorted(headers, key=lambda one: one.created):
         for step, known in header.extra.get("moved", {}).items():
-            found[step].update(known)
+            for digest, values in known.items():
+                found[step][digest] = _merged(found[step].get(digest, {}), values)
     return dict(found)

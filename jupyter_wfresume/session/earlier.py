@@ -110,7 +110,11 @@ class Earlier:
 
     def _of(self, runs: Sequence[RunHeader], store: Store, workflow: Workflow, codes: Codes) -> Evidence:
         """What runs have finished; a step that runs many workflows looks once."""
-        moved = sorted(f"{step} {digest}" for step, known in codes.moved.items() for digest in known)
+        moved = sorted(
+            f"{step} {digest} {sorted(values.items())}"
+            for step, known in codes.moved.items()
+            for digest, values in known.items()
+        )
         key = (str(id(type(workflow))), *moved, *(h.run_id for h in runs))
         if key in self._evidence:
             return self._evidence[key]

@@ -38,6 +38,7 @@ from .checks import check_classes
 from .codes import Codes, codes_of, moved_by
 from .earlier import Earlier, versioned
 from .fork import Fork
+from .gate import deciding
 from .identity import ATTRIBUTES, call_digest
 from .instances import remember
 from .interrupt import Interrupts
@@ -138,14 +139,18 @@ class Session:
         # Tasks that the body started inherit the variable for ever, so the
         # session itself has to know that it is over.
         self._closed = True
-        self._beating.set()
         if self._token is not None:
             with contextlib.suppress(ValueError):
                 _SESSION.reset(self._token)
         for run_id in list(self._leases):
             if not any(self._root(life).header.run_id == run_id for life in self._lives):
                 self._release(run_id)
-        if not self._lives:
+        self._shut()
+
+    def _shut(self) -> None:
+        """Close the store, once no run is left that goes on."""
+        if self._closed and not self._lives:
+            self._beating.set()
             self._exits.close()
 
     def _beat(self) -> None:
@@ -244,8 +249,7 @@ class Session:
             self._release(life.header.run_id)
         if self.stopped and not self._lives:
             self._free_body()
-        if self._closed and not self._lives:
-            self._exits.close()
+        self._shut()
 
     def _free_body(self) -> None:
         """After a stop the body ends too, even where it does not await a run."""
@@ -309,6 +313,19 @@ class Session:
             return None
         call = call_digest(workflow, ctx, start_event, ATTRIBUTES.before(workflow))
         header = self._new_header(workflow, call, engine_run_id, parent, flight)
+        alone = parent is not None or self.options.dry_run
+        with contextlib.nullcontext() if alone else deciding(self.store, header.call):
+            return self._decide(workflow, ctx, start_event, header, call, parent)
+
+    def _decide(
+        self,
+        workflow: Workflow,
+        ctx: Context[Any],
+        start_event: StartEvent | None,
+        header: RunHeader,
+        call: str,
+        parent: Life | None,
+    ) -> Port:
         known = [h for h in headers_of(self.store.runs(), self.store) if h.name == header.name]
         codes = codes_of(workflow).without(moved_by(known))
         fork, self.fork = (self.fork, None) if parent is None else (None, self.fork)

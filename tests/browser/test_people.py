@@ -109,6 +109,10 @@ def test_a_form_is_filled_in_after_the_cell_has_ended(write: Write) -> None:
     fields.get_by_role("button").dblclick()
     book.page.wait_for_timeout(1500)
     book.page.screenshot(path="/tmp/w/people/shot2.png")
-    wait(book.page, lambda: "answered: 3, True, large · run this cell again" in fields.inner_text(), fields.inner_text)
+    wait(
+        book.page,
+        lambda: "answered: 3, True, large · run this cell again" in fields.inner_text(),
+        fields.inner_text,
+    )
     book.command("notebook:run-all-cells")
     book.shows(1, "3 True large ''")

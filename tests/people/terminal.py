@@ -6,6 +6,7 @@ import os
 import pty
 import select
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,13 @@ from types import TracebackType
 from tests.kernels import ROOT, plain
 
 PATIENCE_S = 60.0
+
+# Ctrl-C is a signal only to those whose controlling terminal this is.
+_OWN_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
 
 
 class Terminal:
@@ -28,7 +36,13 @@ class Terminal:
         self._fd, theirs = pty.openpty()
         env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "dumb", "COLUMNS": "200"}
         self._process = subprocess.Popen(
-            command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder, env=env, start_new_session=True
+            [sys.executable, "-c", _OWN_TERMINAL, *command],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=folder,
+            env=env,
+            start_new_session=True,
         )
         os.close(theirs)
         self.shown = ""

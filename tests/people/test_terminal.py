@@ -83,6 +83,16 @@ def test_ctrl_c_at_the_prompt_ends_the_run_as_waiting(tmp_path: Path) -> None:
     assert (run.status, str(run.questions[0])) == ("waiting", "Who?")
 
 
+def test_ctrl_d_leaves_the_question_to_be_answered_from_elsewhere(tmp_path: Path) -> None:
+    """The end of what is typed is no answer: how to give one is said, and the run goes on waiting for it."""
+    with script(tmp_path, "Once") as terminal:
+        terminal.until("answer> ")
+        terminal.type("\x04")
+        terminal.until("? Who? · answer with: %wfanswer it VALUE, or open_run('it').answer(...)")
+        open_run("it", tmp_path / ".wfresume").answer("Ada")
+        terminal.until("RESULT Ada")
+
+
 def test_where_the_body_reads_the_stream_no_prompt_takes_its_lines(tmp_path: Path) -> None:
     """A body that asks by itself, in a thread, gets what is typed."""
     body = SCRIPT.format(flow="Once").replace(

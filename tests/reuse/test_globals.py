@@ -43,15 +43,19 @@ async def test_a_list_that_steps_append_to_is_no_edit(book: Book) -> None:
     }
 
 
-async def test_the_first_value_of_such_a_list_does_not_count(book: Book) -> None:
-    """Once runs are known to change a list, another first value of it is no edit either: it cannot be told from
-    what a run left there. The list of a step that never changes it counts."""
-    await book.run("LOG = []\nMARK = '1'", LOGS, docs=["a"])
-    assert executed(await book.run("LOG = ['other']\nMARK = '1'", LOGS, docs=["a"])) == {}
-    reads = documents("return Done(doc=ev.doc, value=ev.doc + LOG[0])")
-    await book.run("LOG = ['1']", reads, docs=["a"])
-    edited = await book.run("LOG = ['2']", reads, docs=["a"])
-    assert edited.result == ["a2"]
+async def test_a_value_that_no_run_left_there_counts(book: Book) -> None:
+    """A global that runs change counts as unchanged while it holds what a run found or left there. Anything else
+    was put there by somebody, and the steps that read it run."""
+    cell = documents("CONFIG['calls'] += 1\nreturn Done(doc=ev.doc, value=ev.doc + CONFIG['end'])")
+    kernel = book.kernel("CONFIG = {'end': '1', 'calls': 0}", cell)
+    first = await book.again(kernel, docs=["a"])
+    assert first.result == ["a1"]
+    assert executed(await book.again(kernel, docs=["a"])) == {}
+    kernel.CONFIG["end"] = "2"
+    edited = await book.again(kernel, docs=["a"])
+    assert (edited.result, executed(edited)) == (["a2"], {"work": 1, "join": 1})
+    fresh = await book.run("CONFIG = {'end': '1', 'calls': 0}", cell, docs=["a"])
+    assert (fresh.result, executed(fresh)) == (["a1"], {})
 
 
 async def test_a_counter_and_an_attribute_that_steps_change(book: Book) -> None:
