@@ -110,8 +110,6 @@ class Session:
             lambda: bool(self._lives), self.request_stop, STOP_GRACE_S, tell, lambda: self._body
         )
 
-    # -- in and out ---------------------------------------------------------
-
     def __enter__(self) -> Session:
         if _SESSION.get() is not None and not _SESSION.get()._closed:  # type: ignore[union-attr]  # just checked
             raise UsageError(
@@ -159,8 +157,6 @@ class Session:
                 with contextlib.suppress(WfresumeError):
                     # A lost lease stops the run at its next write, which says so.
                     self.store.renew(lease, now=time.time())
-
-    # -- what the cell asks -------------------------------------------------
 
     def owns(self, value: object) -> bool:
         """Whether a value is the handler of one of this session's runs."""
@@ -274,8 +270,6 @@ class Session:
         while life.parent is not None:
             life = life.parent
         return life
-
-    # -- a run begins -------------------------------------------------------
 
     def take_run(
         self, workflow: Workflow, ctx: Context[Any], start_event: StartEvent | None, run_id: str | None

@@ -79,7 +79,6 @@ def test_three_questions_are_answered_by_clicks_while_the_cell_waits(write: Writ
     book.shows(1, r"names\s+(Names\s+)?\S\s*waiting")
     form(book, "document 0").locator("input").fill("not sent yet")
     form(book, "document 2").locator("input").fill("Ada")
-    book.page.screenshot(path="/tmp/w/people/shot1.png")
     form(book, "document 2").get_by_role("button").dblclick()
     form(book, "document 2").wait_for(state="detached")
     assert form(book, "document 0").locator("input").input_value() == "not sent yet"
@@ -108,7 +107,6 @@ def test_a_form_is_filled_in_after_the_cell_has_ended(write: Write) -> None:
     fields.locator("select").select_option("large")
     fields.get_by_role("button").dblclick()
     book.page.wait_for_timeout(1500)
-    book.page.screenshot(path="/tmp/w/people/shot2.png")
     wait(
         book.page,
         lambda: "answered: 3, True, large · run this cell again" in fields.inner_text(),

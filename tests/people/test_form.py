@@ -73,7 +73,17 @@ def test_each_kind_has_its_control_and_what_is_left_empty_is_left_out() -> None:
     given: list[Any] = []
     form = Form("run", question(*ALL), lambda _, __, value: given.append(value))
     kinds = [type(control).__name__ for control in controls(form.widget)]
-    assert kinds == "Text IntText FloatText Checkbox Dropdown Textarea Text Text Dropdown".split()
+    assert kinds == [
+        "Text",
+        "IntText",
+        "FloatText",
+        "Checkbox",
+        "Dropdown",
+        "Textarea",
+        "Text",
+        "Text",
+        "Dropdown",
+    ]
     form.button.click()
     assert "choose size first" in said(form)
     for number, value in enumerate(["", 2, 0.5, True, "small", "[1]"]):

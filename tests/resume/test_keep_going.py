@@ -76,7 +76,8 @@ async def test_the_next_life_executes_only_what_failed(tmp_path: Path, bad: None
 
 
 async def test_a_life_without_the_option_takes_them_up_too(tmp_path: Path, bad: None) -> None:
-    """What was set aside is no different from what failed: without --keep-going the first failure ends the life."""
+    """What was set aside is no different from what failed: without --keep-going the first failure ends the
+    life."""
     await live(tmp_path / "s", body, keep_going=True)
     again = await live(tmp_path / "s", body)
     assert isinstance(again.error, ValueError)
@@ -92,9 +93,7 @@ async def test_a_kill_in_between_loses_nothing(tmp_path: Path, bad: None) -> Non
     for cut in range(8, len(first.writes), 8):
         store = tmp_path / f"cut{cut}"
         put_back(store, first.writes[:cut])
-        done = {
-            f"work {e.index}" for e in open_run("Enrich", str(store)).executions if e.status == "done"
-        }
+        done = {f"work {e.index}" for e in open_run("Enrich", str(store)).executions if e.status == "done"}
         again = await live(store, body, keep_going=True)
         assert again.result == list(range(100))
         assert not done & {label for label in again.ran if label.startswith("work")}

@@ -141,7 +141,7 @@ class Book:
 def plan_of(life: Life) -> dict[str, str]:
     """What was said of each step before anything was executed."""
     lines = [line for told in life.told for line in told.splitlines() if line.startswith("  ")]
-    return {name: said for name, said in (line.split(maxsplit=1) for line in lines)}
+    return dict(line.split(maxsplit=1) for line in lines)
 
 
 def executed(life: Life) -> Counter[str]:
@@ -154,7 +154,8 @@ _BOUND = re.compile(r"(at least |at most |about )?([\d,]+) (reused|to run)")
 
 
 def check_plan(life: Life) -> None:
-    """What was executed and what was answered is what the plan had said; nothing is said of a recorded result."""
+    """What was executed and what was answered is what the plan had said; nothing is said of a recorded
+    result."""
     steps = {step.name: step for step in life.views[-1].steps} if life.views else {}
     for name, said in plan_of(life).items():
         for bound, count, kind in _BOUND.findall(said):

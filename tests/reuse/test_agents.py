@@ -1,4 +1,5 @@
-"""Agents of llama-index-core: a turn is answered from the record only while all that it depends on is the same."""
+"""Agents of llama-index-core: a turn is answered from the record only while all that it depends on is the
+same."""
 
 from __future__ import annotations
 

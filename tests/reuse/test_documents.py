@@ -24,7 +24,8 @@ def book(tmp_path: Path) -> Book:
 
 
 async def test_documents_are_added_edited_and_removed(book: Book) -> None:
-    """100 documents done, 20 added, 3 edited, 5 removed: the dispatching step, 23 executions and the join; the
+    """100 documents done, 20 added, 3 edited, 5 removed: the dispatching step, 23 executions and the join;
+    the
     result is the one of a run from scratch."""
     await book.run(documents(), docs=DOCS)
     now = [*DOCS[5:50], "new 50", "new 51", "new 52", *DOCS[53:], *(f"more {i}" for i in range(20))]
@@ -41,7 +42,8 @@ async def test_documents_are_added_edited_and_removed(book: Book) -> None:
 
 
 async def test_the_order_of_documents_is_no_change(book: Book) -> None:
-    """The same documents in another order: the dispatching step alone, since a join's events have no order."""
+    """The same documents in another order: the dispatching step alone, since a join's events have no
+    order."""
     first = await book.run(documents(), docs=DOCS[:10])
     second = await book.run(documents(), docs=DOCS[9::-1])
     assert executed(second) == {"split": 1}
@@ -148,7 +150,8 @@ CALLS = "value = await Inner().run(doc=ev.doc)\nreturn Done(doc=ev.doc, value=st
 
 
 async def test_workflows_run_by_steps(book: Book) -> None:
-    """An execution that ran a workflow is answered without it; where its workflow has changed, what the change
+    """An execution that ran a workflow is answered without it; where its workflow has changed, what the
+    change
     does not touch of the inner runs is answered too."""
     outer = documents(CALLS)
     await book.run(NESTED.format(factor=1), outer, docs=["a", "bb", "bb"])
@@ -183,7 +186,8 @@ RANDOM = "import random\nreturn Done(doc=ev.doc, value=str(random.random()))"
 
 
 async def test_equal_calls_of_a_cell_are_each_wanted(book: Book) -> None:
-    """Three equal calls of one cell are executed three times, and each is answered from its own forerunner."""
+    """Three equal calls of one cell are executed three times, and each is answered from its own
+    forerunner."""
     join = "return StopEvent(result=[one.value for one in ev])"
     for edit in ("", "\n1 + 1"):
         kernel = book.kernel(documents(RANDOM, join=f"{join}{edit}"))

@@ -104,7 +104,8 @@ class Flow(Workflow):
 
 
 async def test_state_is_written_again(book: Book) -> None:
-    """Answered executions leave the state as they left it, changes in place and below a key included; the final
+    """Answered executions leave the state as they left it, changes in place and below a key included; the
+    final
     state of the run is there too."""
     states = []
     for first in (1, 2):
@@ -238,7 +239,8 @@ class Flow(Workflow):
 
 
 async def test_a_question_is_asked_again(book: Book) -> None:
-    """A step that waited for a person asks again in a new run: what it was told is no property of its input."""
+    """A step that waited for a person asks again in a new run: what it was told is no property of its
+    input."""
     for first, said in ((1, "yes"), (2, "no")):
         kernel = book.kernel(WAITS.format(first=first))
 

@@ -44,7 +44,8 @@ async def test_a_list_that_steps_append_to_is_no_edit(book: Book) -> None:
 
 
 async def test_a_value_that_no_run_left_there_counts(book: Book) -> None:
-    """A global that runs change counts as unchanged while it holds what a run found or left there. Anything else
+    """A global that runs change counts as unchanged while it holds what a run found or left there. Anything
+    else
     was put there by somebody, and the steps that read it run."""
     cell = documents("CONFIG['calls'] += 1\nreturn Done(doc=ev.doc, value=ev.doc + CONFIG['end'])")
     kernel = book.kernel("CONFIG = {'end': '1', 'calls': 0}", cell)
@@ -59,10 +60,12 @@ async def test_a_value_that_no_run_left_there_counts(book: Book) -> None:
 
 
 async def test_a_counter_and_an_attribute_that_steps_change(book: Book) -> None:
-    """A global number and an attribute of the instance that steps count up do not make finished executions run
+    """A global number and an attribute of the instance that steps count up do not make finished executions
+    run
     again, in the same kernel or in a new one."""
     cell = documents(
-        "global COUNT\nCOUNT += 1\nself.count = getattr(self, 'count', 0) + 1\nreturn Done(doc=ev.doc, value=ev.doc)"
+        "global COUNT\nCOUNT += 1\nself.count = getattr(self, 'count', 0) + 1\n"
+        "return Done(doc=ev.doc, value=ev.doc)"
     )
     kernel = book.kernel("COUNT = 0", cell)
     flow = kernel.Flow(timeout=None)
@@ -77,7 +80,8 @@ async def test_a_counter_and_an_attribute_that_steps_change(book: Book) -> None:
 
 
 async def test_a_setting_that_the_cell_changes_between_runs(book: Book) -> None:
-    """A global dict that the body changes from run to run is an input, and never taken for a run's own doing."""
+    """A global dict that the body changes from run to run is an input, and never taken for a run's own
+    doing."""
     cell = documents("return Done(doc=ev.doc, value=ev.doc + CONFIG['end'])")
     kernel = book.kernel("CONFIG = {'end': ''}", cell)
 

@@ -45,7 +45,8 @@ def cell(body: str = "return StopEvent(result=1)") -> str:
 
 
 async def test_a_table_read_again_is_the_same_call(book: Book) -> None:
-    """A DataFrame that is read again from the same file makes the same call; one value that differs another."""
+    """A DataFrame that is read again from the same file makes the same call; one value that differs
+    another."""
     file = book.folder / "table.csv"
     pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None], "c": [0.1, 0.2, float("nan")]}).to_csv(file)
     assert executed(await book.run(cell(), value=pd.read_csv(file))) == {"split": 1, "work": 1}
@@ -62,7 +63,11 @@ async def test_a_table_read_again_is_the_same_call(book: Book) -> None:
         ({"x": 1, "y": [2]}, {"y": [2], "x": 1}, {"x": 1, "y": [3]}),
         (np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(3, 2)),
         (np.arange(3), np.array([0, 1, 2]), np.array([0.0, 1.0, 2.0])),
-        ([1, (2, {"k": frozenset("ab")})], [1, (2, {"k": frozenset("ba")})], [1, [2, {"k": frozenset("ab")}]]),
+        (
+            [1, (2, {"k": frozenset("ab")})],
+            [1, (2, {"k": frozenset("ba")})],
+            [1, [2, {"k": frozenset("ab")}]],
+        ),
         (float("nan"), float("nan"), 0.0),
         ({1: "a", "1": "b"}, {"1": "b", 1: "a"}, {1: "b", "1": "a"}),
     ],
@@ -161,9 +166,12 @@ async def test_an_event_that_another_step_changes(mark: str, wait: str, book: Bo
 
 
 async def test_one_list_in_many_events(book: Book) -> None:
-    """Events that share a list which one execution changes: the others are not answered from what they made of
+    """Events that share a list which one execution changes: the others are not answered from what they made
+    of
     the change once it is gone."""
-    shared = CHANGES.replace("Many(value=[n])", "Many(value=one)").replace("return [Many", "one = [0]\n        return [Many")
+    shared = CHANGES.replace("Many(value=[n])", "Many(value=one)").replace(
+        "return [Many", "one = [0]\n        return [Many"
+    )
     await book.run(MANY, shared.format(more="1"), ns=[1, 2, 3])
     quiet = shared.replace("ev.value.append({more})", "pass")
     again = await book.run(MANY, quiet, ns=[1, 2, 3])

@@ -73,7 +73,8 @@ async def test_a_step_that_sends_leaves_others_open(book: Book) -> None:
     """A step that runs and is known to send events may send more: the steps that take them are "at least"."""
     two = LATE.replace("ev: list[Done]) -> StopEvent", "ev: Done) -> StopEvent | None").replace(
         "return StopEvent(result=sorted(one.value for one in ev))",
-        "got = ctx.collect_events(ev, [Done] * 3)\n        return got and StopEvent(result=sorted(d.value for d in got))",
+        "got = ctx.collect_events(ev, [Done] * 3)\n"
+        "        return got and StopEvent(result=sorted(d.value for d in got))",
     )
     first = await book.run(two.format(docs=["x"]), docs=["a", "b"])
     assert first.result == ["a", "b", "x"]
@@ -105,7 +106,8 @@ class Flow(Workflow):
 
 
 async def test_state_that_is_written_meanwhile(book: Book) -> None:
-    """Where a step that runs writes state, what others read is not known: the plan claims nothing of them that
+    """Where a step that runs writes state, what others read is not known: the plan claims nothing of them
+    that
     does not hold."""
     for factor in ("1", "2", "1 + 1", "1"):
         life = await book.run(READS.format(factor=factor))
@@ -166,7 +168,8 @@ async def test_stale_on_a_finished_run(stale: Any, ran: dict[str, int], book: Bo
 async def test_stale_on_an_unfinished_run(
     stale: Any, result: list[str], runs: int, book: Book, tmp_path: Path
 ) -> None:
-    """A run that was killed keeps what it had finished with the older code, unless ``--stale rerun``; what had
+    """A run that was killed keeps what it had finished with the older code, unless ``--stale rerun``; what
+    had
     not run uses today's, and the run says for good which is which."""
     whole = await book.run(HELPER.format(end=""), documents(WORK), docs=["a", "b", "c"])
     at = [i for i, w in enumerate(whole.writes) if w.method == "append" and b'"s":"work"' in w.args[1]]
@@ -200,7 +203,9 @@ async def test_keep_does_not_take_what_does_not_fit(book: Book) -> None:
     await book.run(documents(), docs=["a"])
     more = (
         "class Done(Event):\n    doc: str\n    value: str\n    size: int\n",
-        documents("return Done(doc=ev.doc, value=ev.doc, size=1)", join="return StopEvent(result=ev[0].size)"),
+        documents(
+            "return Done(doc=ev.doc, value=ev.doc, size=1)", join="return StopEvent(result=ev[0].size)"
+        ),
     )
     life = await book.run(*more, docs=["a", "b"], options={"stale": "keep"})
     assert life.error is None, life.error

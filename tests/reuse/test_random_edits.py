@@ -1,4 +1,5 @@
-"""Random edits of documents, of a helper, a constant and the join: right results, and no execution too many."""
+"""Random edits of documents, of a helper, a constant and the join: right results, and no execution too
+many."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ EDIT = st.one_of(
 @settings(max_examples=25)
 @given(edits=st.lists(EDIT, min_size=1, max_size=6))
 def test_what_runs_is_what_must(edits: list[dict[str, object]]) -> None:
-    """After any edits the result is the one of a run from scratch; each execution is paid once, as often as equal
+    """After any edits the result is the one of a run from scratch; each execution is paid once, as often as
+    equal
     ones are wanted at one time; and the plan had said so."""
 
     async def check() -> None:

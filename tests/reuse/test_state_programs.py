@@ -1,4 +1,5 @@
-"""Steps that read and write the state in any way: what is answered from the record is what would be computed."""
+"""Steps that read and write the state in any way: what is answered from the record is what would be
+computed."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ def _op(kind: str, key: str, number: int) -> str:
     plain = key.split(".")[0]
     return {
         "get": f"seen.append(repr(await ctx.store.get({key!r}, 'none')))",
-        "tried": f"try: seen.append(repr(await ctx.store.get({key!r})))\nexcept ValueError: seen.append('no')",
+        "tried": f"try: seen.append(repr(await ctx.store.get({key!r})))\n"
+        "except ValueError: seen.append('no')",
         "set": f"await ctx.store.set({plain!r}, {_value(plain, number)})",
         "below": f"await ctx.store.set('c.x', {number})",
         "from": f"await ctx.store.set({plain!r}, {_value(plain, 'ev.n')})",
@@ -39,7 +41,8 @@ def _value(key: str, number: object) -> str:
 
 
 KINDS = (
-    "get", "tried", "set", "below", "from", "append", "put", "edit", "count", "drop", "whole", "over", "clear",
+    "get", "tried", "set", "below", "from", "append", "put", "edit", "count", "drop", "whole", "over",
+    "clear",
 )  # fmt: skip
 OPS = st.builds(_op, st.sampled_from(KINDS), KEYS, NUMBERS)
 STEPS = st.lists(st.lists(OPS, max_size=3), min_size=3, max_size=3)
@@ -85,7 +88,8 @@ class Flow(Workflow):
 @settings(max_examples=25)
 @given(first=STEPS, edits=st.lists(st.tuples(st.integers(0, 2), st.lists(OPS, max_size=3)), max_size=2))
 def test_no_stale_state(first: list[list[str]], edits: list[tuple[int, list[str]]]) -> None:
-    """Whatever steps do with the state, and however they and the input are edited, a run that is answered from
+    """Whatever steps do with the state, and however they and the input are edited, a run that is answered
+    from
     earlier ones ends with the result and the state of a run from scratch."""
 
     async def check() -> None:
