@@ -101,9 +101,13 @@ class Fold:
                 self._idle_pending = False
             self._reduce(tick)
 
-    def settle(self) -> None:
-        """Reduce everything that is implied so far."""
-        while self._implied:
+    def settle(self, go_on: Callable[[], bool] = lambda: True) -> None:
+        """Reduce everything that is implied so far.
+
+        Args:
+            go_on: asked before each tick; False leaves the rest.
+        """
+        while self._implied and go_on():
             self.advance(self.state.journal_seq + 1)
 
     def ahead(self) -> list[tuple[StepId, InProgressState]]:

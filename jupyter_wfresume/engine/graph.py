@@ -34,6 +34,7 @@ class StepInfo:
         returns: classes it may return.
         joins: it waits for several events.
         context: it takes the run's context, so it may send events and use the state.
+        simple: it takes one event, or all of one fan-out, each of exactly a class it accepts.
     """
 
     name: str
@@ -43,6 +44,7 @@ class StepInfo:
     returns: tuple[Any, ...]
     joins: bool
     context: bool = False
+    simple: bool = False
 
 
 def steps_of(workflow: Workflow) -> list[StepInfo]:
@@ -59,6 +61,7 @@ def steps_of(workflow: Workflow) -> list[StepInfo]:
             returns=tuple(config.return_types),
             joins=config.collection_param is not None or bool(config.collect_params),
             context=config.context_parameter is not None,
+            simple=not config.collect_params and not config.accept_event_subclasses,
         )
     ordered: list[StepInfo] = []
     reached: list[Any] = [workflow._start_event_class, StartEvent]

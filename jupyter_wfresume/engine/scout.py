@@ -34,7 +34,7 @@ def scout(
     fold = Fold(state, run_id, dispatched.append)
     fold.apply(TickSessionStart(stamped_at=0.0), fold.position, 0.0)
     fold.apply(TickAddEvent(event=start, stamped_at=0.0), fold.position, 0.0)
-    fold.settle()
+    fold.settle(go_on)
     while dispatched and fold.state.is_running and go_on():
         command = dispatched.popleft()
         found = find_execution(fold.state, command.invocation_id)
@@ -62,7 +62,7 @@ def scout(
                     0.0,
                 )
             fold.apply(tick, fold.position, 0.0)
-        fold.settle()
+        fold.settle(go_on)
 
 
 def inputs_of_execution(execution: InProgressState) -> list[Event]:

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..codec import digest
@@ -28,6 +29,7 @@ class Proof:
         seconds: how long it took.
         record: the record itself.
         workflow: the class of the run's workflow.
+        made: digest of what it made, by index of a result (or -1 - index of a send).
     """
 
     run_id: str
@@ -37,6 +39,7 @@ class Proof:
     seconds: float
     record: Record
     workflow: str = ""
+    made: Callable[[int], str | None] = lambda index: None
 
     @property
     def reads(self) -> list[tuple[tuple[Any, ...], str | None]]:
@@ -88,7 +91,8 @@ class Evidence:
                     code = record.get("uc", codes.get(record["s"], ""))
                     seconds = float(record["ud"] if "ud" in record else record["d"])
                     label = f"{record['s']}[{record['i']}]"
-                    proof = Proof(run_id, number, label, code, seconds, record, workflow)
+                    made = partial(self._digest_at, records, digests, reader, number)
+                    proof = Proof(run_id, number, label, code, seconds, record, workflow, made)
                     self._take((record["s"], inputs), proof)
 
     def _counts_elsewhere(self, record: Record) -> bool:
@@ -147,14 +151,20 @@ class Evidence:
         several = isinstance(places[0], list)
         found: list[str] = []
         for number, index in places if several else [places]:
-            place = (number, index)
-            if place not in digests:
-                digests[place] = _digest(node_at(records, place), reader)
-            one = digests[place]
+            one = self._digest_at(records, digests, reader, number, index)
             if one is None:
                 return None
             found.append(one)
         return tuple(sorted(found))
+
+    @staticmethod
+    def _digest_at(
+        records: list[Record], digests: dict[Place, str | None], reader: TickReader, number: int, index: int
+    ) -> str | None:
+        place = (number, index)
+        if place not in digests:
+            digests[place] = _digest(node_at(records, place), reader)
+        return digests[place]
 
     def find(self, step: str, inputs: Inputs) -> list[Proof]:
         """Executions of a step on these inputs, in the order in which their runs were added.
@@ -165,6 +175,11 @@ class Evidence:
                 fan-in's events arrive is not part of a result.
         """
         return self._by_input.get((step, inputs), [])
+
+    @property
+    def size(self) -> int:
+        """How many finished executions are on record."""
+        return len(self._seconds)
 
     def durations(self) -> Iterator[tuple[str, float]]:
         """Step and seconds of each execution."""

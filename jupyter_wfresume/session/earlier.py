@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from ..engine import Workflow
@@ -88,7 +88,7 @@ class Earlier:
         others = [h for h in known if roots[h.run_id] not in own]
         # An equal call at the same place of the cell comes first.
         others.sort(key=lambda h: h.call != header.call)
-        evidence = self._of(others, store, workflow, codes)
+        evidence = self._of(others, {h.run_id for h in known}, store, workflow, codes)
         if not evidence.steps:
             return None
         taken = self._taken[call]
@@ -108,7 +108,14 @@ class Earlier:
         )
         return Reuse(matcher, taken, fork)
 
-    def _of(self, runs: Sequence[RunHeader], store: Store, workflow: Workflow, codes: Codes) -> Evidence:
+    def _of(
+        self,
+        runs: Sequence[RunHeader],
+        known: Set[str],
+        store: Store,
+        workflow: Workflow,
+        codes: Codes,
+    ) -> Evidence:
         """What runs have finished; a step that runs many workflows looks once."""
         moved = sorted(
             f"{step} {digest} {sorted(values.items())}"
@@ -119,8 +126,7 @@ class Earlier:
         if key in self._evidence:
             return self._evidence[key]
         reader = Supply.reader(StoreBlobs(store), finder(workflow))
-        ids = {h.run_id for h in runs}
-        found = Evidence(lambda step, parts: effective(step, parts, codes.moved), ids)
+        found = Evidence(lambda step, parts: effective(step, parts, codes.moved), known)
         for header in runs:
             try:
                 records = history(store, header.run_id).records

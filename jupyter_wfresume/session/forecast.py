@@ -27,13 +27,18 @@ from ..engine import (
 )
 from ..errors import JournalError, StoreError
 from ..fingerprint import changes
-from ..journal import Evidence, Record, TickReader, content_at
+from ..journal import Evidence, Proof, Record, TickReader, content_at
 from ..projection import executions
-from .match import OTHER_CODE, OTHER_STATE, Answer, Runs
+from .match import OTHER_CODE, OTHER_STATE, Answer, Matcher, Runs
 from .reuse import Reuse
+from .wide import look_wide
 
-LOOK_S = 1.5
+LOOK_S = 1.0
 """How long the look ahead may take, in seconds; beyond, the plan says "at least"."""
+
+
+WIDE = 1_000
+"""From so many recorded executions on, workflows of a plain shape are looked at by digests alone."""
 
 
 @dataclass
@@ -99,6 +104,12 @@ def forecast(
     """
     infos, matcher = steps_of(workflow), reuse.matcher
     found = {info.name: StepForecast() for info in infos}
+    if snapshot is None and not reuse.is_fork and matcher.evidence.size > WIDE:
+        seen = look_wide(infos, start, matcher, reuse.taken.copy(), reader)
+        if seen is not None:
+            for step, outcome in seen:
+                _count(found[step], step, outcome, matcher.evidence, parts)
+            return _completed(infos, found, False, matcher, reader)
     taken = reuse.taken.copy()
     state = _State(model)
     deadline = time.monotonic() + LOOK_S
@@ -113,12 +124,9 @@ def forecast(
             return None
         outcome = matcher.match(step, execution.event, events, state.content, taken)
         if isinstance(outcome, Runs):
-            found[step].runs += 1
-            found[step].reasons[_reason(outcome, step, matcher.evidence, parts)] += 1
-            found[step].by_state += outcome.reason == OTHER_STATE
+            _count(found[step], step, outcome, matcher.evidence, parts)
             return None
-        found[step].reused += 1
-        found[step].by_state += bool(outcome.proof.reads)
+        _count(found[step], step, outcome.proof, matcher.evidence, parts)
         state.apply(outcome)
         return outcome.tick.model_copy(
             update={"invocation_id": execution.invocation_id, "worker_id": execution.worker_id}
@@ -130,6 +138,28 @@ def forecast(
         return not cut
 
     scout(plain(state_from_snapshot(workflow, snapshot)), start, "forecast", answer, go_on)
+    return _completed(infos, found, cut, matcher, reader)
+
+
+def _count(
+    step: StepForecast,
+    name: str,
+    outcome: Proof | Runs,
+    evidence: Evidence,
+    parts: Mapping[str, Mapping[str, str]],
+) -> None:
+    if isinstance(outcome, Runs):
+        step.runs += 1
+        step.reasons[_reason(outcome, name, evidence, parts)] += 1
+        step.by_state += outcome.reason == OTHER_STATE
+    else:
+        step.reused += 1
+        step.by_state += bool(outcome.reads)
+
+
+def _completed(
+    infos: list[StepInfo], found: dict[str, StepForecast], cut: bool, matcher: Matcher, reader: TickReader
+) -> dict[str, StepForecast]:
     _mark(infos, found, cut, matcher.evidence, reader)
     for info in infos:
         found[info.name].most = matcher.evidence.most(info.name, matcher.accepts)

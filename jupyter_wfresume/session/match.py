@@ -130,6 +130,25 @@ class Matcher:
         inputs = inputs_of(events)
         if inputs is None:
             return Runs(NOT_COMPARABLE)
+        unreadable = False
+        while True:
+            proof = self.find(step, inputs, content, taken)
+            if isinstance(proof, Runs):
+                return Runs(UNREADABLE) if unreadable else proof
+            found = self._read(proof, event)
+            if found is not None:
+                return found
+            unreadable = True
+
+    def find(self, step: str, inputs: Inputs, content: Content, taken: Taken) -> Proof | Runs:
+        """As `match`, by the inputs' digests, and without reading what is on record.
+
+        Args:
+            step: the step.
+            inputs: sorted digests of its inputs.
+            content: the state.
+            taken: executions that have answered others; one that is found is added.
+        """
         why = self._without(step, inputs)
         left = taken.left(step, inputs, self.evidence.find(step, inputs))
         if self._any_code:
@@ -140,11 +159,8 @@ class Matcher:
             elif not all(content(path) == seen for path, seen in proof.reads):
                 why = Runs(OTHER_STATE)
             else:
-                found = self._read(proof, event)
                 taken.add(proof)
-                if found is not None:
-                    return found
-                why = Runs(UNREADABLE)
+                return proof
         return why
 
     def accepts(self, proof: Proof) -> bool:

@@ -65,6 +65,11 @@ class Reuse:
         flight.source = (proof.run_id, proof.number, proof.seconds, proof.code)
         return await self._repeat(flight, found)
 
+    @property
+    def is_fork(self) -> bool:
+        """Whether the run leaves another one."""
+        return self._fork is not None
+
     def is_at_fork(self, step: str, events: Sequence[Event]) -> bool:
         """Whether an execution with these recorded inputs is the one that the fork is about.
 

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_wfresume.fingerprint.reader import Read, read_function
+from jupyter_wfresume.fingerprint.scopes import inside
 
 MODULES = (dataclasses, inspect, json.decoder, textwrap, typing, random)
 
@@ -205,3 +206,21 @@ def test_a_credential_in_code_does_not_count(source: str) -> None:
 def test_a_plain_argument_called_key_counts() -> None:
     """``key="name"`` is a plain argument, whose edit must be seen."""
     assert read("def f(x):\n x.sort(key='name')").text != read("def f(x):\n x.sort(key='size')").text
+
+
+def test_a_parent_hung_on_a_shared_operator_is_not_followed() -> None:
+    """What draws tracebacks hangs the parent on each node, and ``+`` is one object for all trees; a tree read
+    afterwards still ends."""
+    other = ast.parse("a + b")
+    addition = other.body[0]
+    assert isinstance(addition, ast.Expr)
+    assert isinstance(addition.value, ast.BinOp)
+    shared = addition.value.op
+    shared.parent = addition.value  # type: ignore[attr-defined]  # as the drawer does
+    addition.value.parent = addition  # type: ignore[attr-defined]  # as the drawer does
+    addition.parent = addition.value  # type: ignore[attr-defined]  # a ring, through trees that are not ours
+    try:
+        found = list(inside(ast.parse("lambda n: n + 1")))
+    finally:
+        del shared.parent  # type: ignore[attr-defined]  # the object is everybody's
+    assert len(found) < 20
