@@ -13,6 +13,9 @@ from . import figures as f
 
 _KINDS = {"int": "a whole number", "float": "a number", "bool": "yes or no", "json": "JSON, or as in Python"}
 
+_NOTHING = FieldView("")
+"""Stands for the fields of a question whose answer says nothing of its own."""
+
 
 class Prompt:
     """Asks one question at a time.
@@ -99,7 +102,7 @@ class Prompt:
     def _ask(self, run_id: str, question: QuestionView) -> None:
         self._asked = (run_id, question)
         self._said = {}
-        self._fields = list(question.fields)
+        self._fields = list(question.fields) or [_NOTHING]
         asked_by = f" ({f.clean(question.step)})" if question.step else ""
         self._write(f"\n? {f.clean(question.text)}{asked_by}\n")
         self._next()
@@ -109,6 +112,9 @@ class Prompt:
             self._give()
             return
         field, alone = self._fields[0], self._asked is not None and len(self._asked[1].fields) == 1
+        if field is _NOTHING:
+            self._write("  Enter answers it> ")
+            return
         kind = ", ".join(field.choices) or _KINDS.get(field.kind, "")
         hint = f" ({kind})" if kind else ""
         self._write(f"  {'answer' if alone else field.name}{hint}> ")
@@ -127,7 +133,7 @@ class Prompt:
 
     def _line(self, text: str) -> None:
         field = self._fields.pop(0)
-        if text or field.required:
+        if field is not _NOTHING and (text or field.required):
             self._said[field.name] = text
         self._next()
 

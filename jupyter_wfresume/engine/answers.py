@@ -156,6 +156,11 @@ def answer_event(cls: type[Event], value: Any, requirements: dict[str, Any]) -> 
 def _required(event: Event, requirements: dict[str, Any]) -> Event:
     """The event, which has what the waiter wants of it; another one would answer nobody."""
     for name, wanted in requirements.items():
+        if name in type(event).model_fields:
+            raise UsageError(
+                f"nothing can answer it: the engine looks for {name} only among what {type(event).__name__} "
+                "does not declare; take it out of the class, or out of the requirements"
+            )
         if event.get(name, default=None) != wanted:
             raise UsageError(f"the question is for a {type(event).__name__} with {name}={wanted!r}")
     return event

@@ -40,6 +40,7 @@ from ..runtime import Beginning, Drive, Flight, Hooks
 from . import words
 from .answers import skipped
 from .codes import Codes
+from .fits import misfits
 from .forecast import forecast, lines, still_to_run
 from .life import Life
 from .recorded import Recorded
@@ -217,7 +218,7 @@ class _Beginner:
     def _restored(self, records: list[Record]) -> Restored:
         call = self._call
         try:
-            return restore(
+            restored = restore(
                 call.workflow,
                 self._header.engine_run_id,
                 records,
@@ -228,6 +229,15 @@ class _Beginner:
             )
         except JournalError as error:
             raise _refusal(self._header, error) from error
+        reader = Supply.reader(self._blobs, self._find)
+        wrong = misfits(records, restored, call.codes.parts, reader.value)
+        if wrong:
+            raise JournalError(
+                f"cannot resume run {words.short(self._header.run_id)} of {self._header.name}: {wrong}; "
+                "restore the class or give what is new a default, make them again in a new run with "
+                "--stale rerun, or start over with --fresh"
+            )
+        return restored
 
     def _life(self, found: _Found) -> Life:
         header, session = self._header, self._session

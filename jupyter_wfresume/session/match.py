@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,13 +79,15 @@ class Taken:
         """A copy that can be added to."""
         return Taken(set(self.ones), self.known.copy())
 
-    def left(self, step: str, inputs: Inputs, proofs: list[Proof]) -> list[Proof]:
-        """Those of some proofs that have answered none yet."""
+    def left(self, step: str, inputs: Inputs, proofs: list[Proof]) -> Iterator[Proof]:
+        """Yield those of some proofs that have answered none yet."""
         key, at = (step, inputs), self.known[(step, inputs)]
         while at < len(proofs) and (proofs[at].run_id, proofs[at].number) in self.ones:
             at += 1
         self.known[key] = at
-        return [p for p in proofs[at:] if (p.run_id, p.number) not in self.ones] if at else proofs
+        for each in itertools.islice(proofs, at, None):
+            if (each.run_id, each.number) not in self.ones:
+                yield each
 
 
 class Matcher:
@@ -150,7 +153,7 @@ class Matcher:
             taken: executions that have answered others; one that is found is added.
         """
         why = self._without(step, inputs)
-        left = taken.left(step, inputs, self.evidence.find(step, inputs))
+        left: Iterable[Proof] = taken.left(step, inputs, self.evidence.find(step, inputs))
         if self._any_code:
             left = sorted(left, key=lambda proof: proof.code != self._codes.get(step))
         for proof in left:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from jupyter_wfresume.session import list_runs, open_store
 
-from .flows import Fan, durable_run
+from .flows import Fan, answered_run, durable_run
 
 STEPS = 3_000
 
@@ -121,6 +121,9 @@ def main() -> int:
         size = bytes_on_disk(folder / "store-10000-False")
         table.row("10,000 items, bytes on disk an item, payloads included", size / 10000, 600.0, "B")
         table.row("first new item, 6,000 of 10,000 finished", resume_s(folder), 5.0, "s")
+        plan_s, answers_s = asyncio.run(answered_run(folder / "store-10000-False", 10000))
+        table.row("plan of a run that 10,000 recorded executions answer", plan_s, 2.0, "s")
+        table.row("the same, an execution that is answered", answers_s / 10000 * 1000, 1.0, "ms")
         table.row("open a store with 1,000 runs and list them", listing_s(folder), 0.3, "s")
         with_board = min(timed(STEPS, folder / str(i), board=True) for i in range(2))
         table.row("a run with a board against one without (a ratio)", with_board / middle, 1.1, "times")

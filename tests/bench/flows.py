@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from workflows import Workflow, step
@@ -45,6 +46,34 @@ class Fan(Workflow):
     async def join(self, ev: list[Done]) -> StopEvent:
         """Join everything."""
         return StopEvent(result=len(ev))
+
+
+async def answered_run(store: Path, n: int) -> tuple[float, float]:
+    """Run the fan-out as another call, all of which an earlier run answers.
+
+    Args:
+        store: the store's folder; it holds a finished run of ``n`` items.
+        n: items.
+
+    Returns:
+        Seconds of the processor until the plan was told, and from there to the end.
+    """
+    told: list[float] = []
+    began = time.process_time()
+    with Session(
+        "bench",
+        Options(store=str(store)),
+        on_view=lambda view: None,
+        on_close_view=lambda view: None,
+        tell=lambda line: told.append(time.process_time()),
+    ) as session:
+        flow = Fan(timeout=None)
+        flow.note = "another call"  # type: ignore[attr-defined]  # an attribute that no step uses
+        await flow.run(n=n)
+        answered = session._ended[0].header.saved_executions
+    if answered != n + 2:
+        raise SystemExit(f"answered {answered} of {n + 2}")
+    return told[0] - began, time.process_time() - told[0]
 
 
 async def durable_run(store: Path, n: int, *, board: bool = False) -> int:

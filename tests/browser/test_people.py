@@ -106,7 +106,6 @@ def test_a_form_is_filled_in_after_the_cell_has_ended(write: Write) -> None:
     fields.locator("input[type=checkbox]").check()
     fields.locator("select").select_option("large")
     fields.get_by_role("button").dblclick()
-    book.page.wait_for_timeout(1500)
     wait(
         book.page,
         lambda: "answered: 3, True, large · run this cell again" in fields.inner_text(),

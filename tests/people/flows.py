@@ -134,6 +134,21 @@ class Demanding(Workflow):
         return StopEvent(result=sorted(ev.text for ev in evs))
 
 
+class Agreed(HumanResponseEvent):
+    """An answer with one field, which is declared."""
+
+    number: int
+
+
+class Consent(Workflow):
+    """Requires a declared field, at which the engine never looks."""
+
+    @step
+    async def ask(self, ctx: Context, ev: StartEvent) -> StopEvent:
+        said = await ctx.wait_for_event(Agreed, Ask(about="Go on?"), requirements={"number": 7})
+        return StopEvent(result=said.number)
+
+
 class Unlinked(Workflow):
     """Asks with events that carry no link to their answers."""
 

@@ -20,6 +20,7 @@ from tests.people.flows import (
     Beside,
     Chance,
     Colour,
+    Consent,
     Demanding,
     Form,
     Loop,
@@ -202,6 +203,14 @@ async def test_requirements_are_filled_in_and_kept(live: Live) -> None:
     assert any("the question is for a Said with user=0" in said for said in open_run("it").notes)
     open_run("it").answer("zero")
     assert await live(Demanding()) == ["0 0 zero", "1 1 one"]
+
+
+async def test_a_question_that_nothing_can_answer_says_so(live: Live) -> None:
+    """The engine never looks at declared fields, so that a waiter which requires one waits for ever."""
+    await live(Consent())
+    open_run("it").answer({})
+    assert (await live(Consent(), wait=0.5)).status == "waiting"
+    assert any("nothing can answer it" in said and "number" in said for said in open_run("it").notes)
 
 
 async def test_questions_without_a_waiter_are_answered_one_by_one(live: Live) -> None:

@@ -9,9 +9,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jupyter_wfresume.session import forecast
 from tests.reuse.book import Book, check_plan, documents, executed
 
 
@@ -72,8 +74,8 @@ EDIT = st.one_of(
 
 
 @settings(max_examples=25)
-@given(edits=st.lists(EDIT, min_size=1, max_size=6))
-def test_what_runs_is_what_must(edits: list[dict[str, object]]) -> None:
+@given(edits=st.lists(EDIT, min_size=1, max_size=6), wide=st.booleans())
+def test_what_runs_is_what_must(edits: list[dict[str, object]], wide: bool) -> None:
     """After any edits the result is the one of a run from scratch; each execution is paid once, as often as
     equal
     ones are wanted at one time; and the plan had said so."""
@@ -93,4 +95,7 @@ def test_what_runs_is_what_must(edits: list[dict[str, object]]) -> None:
                 assert executed(life) == counted, (version, life.told)
                 check_plan(life)
 
-    asyncio.run(check())
+    with pytest.MonkeyPatch.context() as patch:
+        if wide:
+            patch.setattr(forecast, "WIDE", -1)
+        asyncio.run(check())
