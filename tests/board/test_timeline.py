@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +36,7 @@ def test_later_is_never_further_left(spans: list[tuple[float, float]]) -> None:
     axis = Axis(known)
     times = sorted(time for span in known for time in span)
     places = [axis.share(time) for time in [times[0] - 1, *times, times[-1] + 1]]
-    assert places == sorted(places)
+    # A share is a quotient of sums of times as large as 1e6 s, so it is exact to about 1e-6 of a short bar.
+    assert all(later >= earlier - 1e-6 for earlier, later in pairwise(places))
     assert places[0] >= 0
-    assert places[-1] <= 1 + 1e-9
+    assert places[-1] <= 1 + 1e-6
