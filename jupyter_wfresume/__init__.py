@@ -6,12 +6,14 @@ from typing import Any
 
 from .durable import durable, open_run, runs
 from .effects import effect, idempotency_key
+from .migrations import migrate
 
 __all__ = [
     "durable",
     "effect",
     "idempotency_key",
     "load_ipython_extension",
+    "migrate",
     "open_run",
     "runs",
     "unload_ipython_extension",

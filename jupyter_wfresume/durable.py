@@ -8,7 +8,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -17,9 +17,11 @@ from typing import Any, Literal
 from .board import RunRow, make_board, runs_html, runs_text
 from .board.figures import progress
 from .errors import UsageError
-from .records import Options, QuestionView, RunView
+from .records import Cost, Options, QuestionView, RunView
 from .session import Run, Session, answer_in, list_runs, open_store, store_path
 from .session import open_run as open_run_in
+from .session.costs import costs_of
+from .session.runs import headers_of
 
 
 class RunList(list[Run]):
@@ -62,11 +64,13 @@ class RunList(list[Run]):
             raise UsageError("a frame of runs needs pandas: pip install pandas") from None
         names = ("id", "name", "workflow", "status", "progress", "age_s", "size_bytes", "note")
         rows = self._rows()
-        return pd.DataFrame({name: [getattr(row, name) for row in rows] for name in names})
+        columns = {name: [getattr(row, name) for row in rows] for name in names}
+        return pd.DataFrame({**columns, **_cost_columns([row.cost for row in rows])})
 
     def _rows(self) -> list[RunRow]:
         now = time.time()
-        return [_row(run, now) for run in self]
+        costs = {store: costs_of(headers_of(store.runs(), store)) for store in {run.store for run in self}}
+        return [_row(run, costs[run.store](run.header), now) for run in self]
 
 
 class durable:
@@ -243,10 +247,11 @@ def view_of(run: Run) -> RunView:
         notes=header.notes,
         error=header.error,
         questions=header.questions,
+        failures=header.failures,
     )
 
 
-def _row(run: Run, now: float) -> RunRow:
+def _row(run: Run, cost: Cost, now: float) -> RunRow:
     header = run.header
     finished, total = progress(view_of(run))
     return RunRow(
@@ -258,7 +263,25 @@ def _row(run: Run, now: float) -> RunRow:
         age_s=max(0.0, now - header.updated),
         size_bytes=run.size_bytes,
         note="; ".join([*_fork(header.extra.get("fork")), *header.notes]),
+        cost=cost,
     )
+
+
+def _cost_columns(costs: Sequence[Cost]) -> dict[str, list[Any]]:
+    """Columns of a frame: seconds, and counts."""
+    return {
+        "time_s": [cost.time_s for cost in costs],
+        "alive_s": [cost.alive_s for cost in costs],
+        "attempts": [cost.attempts for cost in costs],
+        "lives": [cost.lives for cost in costs],
+        "prompt_tokens": [cost.tokens.prompt for cost in costs],
+        "completion_tokens": [cost.tokens.completion for cost in costs],
+        "total_tokens": [cost.tokens.total for cost in costs],
+        "resumed": [cost.saved_by_resume.executions for cost in costs],
+        "resumed_s": [cost.saved_by_resume.time_s for cost in costs],
+        "reused": [cost.saved_by_reuse.executions for cost in costs],
+        "reused_s": [cost.saved_by_reuse.time_s for cost in costs],
+    }
 
 
 def _fork(fork: dict[str, Any] | None) -> list[str]:

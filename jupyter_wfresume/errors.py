@@ -38,7 +38,14 @@ class MissingClassError(JournalError):
         self.qualname = qualname
         name = qualname if module == "__main__" else f"{module}.{qualname}"
         what = "run the cell that defines it" if module == "__main__" else "import or install it"
-        super().__init__(f"cannot find {name}: {what}, then run this cell again; nothing was lost")
+        super().__init__(
+            f"cannot find {name}: {what}, then run this cell again "
+            f'(renamed? @migrate("{qualname}") says what takes its place); nothing was lost'
+        )
+
+
+class MigrationError(JournalError):
+    """A function that makes recorded fields fit failed, or what it gave does not fit."""
 
 
 class CannotKeepError(WfresumeError):

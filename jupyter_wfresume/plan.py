@@ -73,13 +73,13 @@ def decide(call: Call, headers: Sequence[RunHeader]) -> Plan:
     newest = same[0] if same else None
     any_code = call.stale == "keep"
     if call.fresh:
-        if call.fresh == 1 and newest is not None and _unfinished(newest) and newest.extra.get("fresh"):
+        if call.fresh == 1 and newest is not None and is_unfinished(newest) and newest.extra.get("fresh"):
             return Plan("resume", newest, "--fresh resumes its own unfinished run (--fresh --fresh insists)")
         return Plan("new", None, "--fresh")
     if newest is None:
         return Plan("new", None, "", reuse=True, any_code=any_code)
     old = outdated(newest, call.codes)
-    if _unfinished(newest):
+    if is_unfinished(newest):
         if old and call.stale == "rerun":
             return Plan("new", None, f"--stale rerun: {_counted(old)} changed", reuse=True)
         kept = f"{_counted(old)} changed since and are kept (--stale rerun runs them again)" if old else ""
@@ -90,7 +90,8 @@ def decide(call: Call, headers: Sequence[RunHeader]) -> Plan:
     return Plan("new", None, f"the code of {', '.join(sorted(old))} has changed", reuse=True)
 
 
-def _unfinished(header: RunHeader) -> bool:
+def is_unfinished(header: RunHeader) -> bool:
+    """Whether something is left to do in a run, or its result was not kept."""
     return header.status not in FINISHED or bool(header.extra.get("unkept"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,11 +43,12 @@ class Row:
     source: tuple[str, int] | None = None
 
 
-def executions(records: Sequence[dict[str, Any]]) -> list[Row]:
+def executions(records: Sequence[dict[str, Any]], left_out: Container[str] = ()) -> list[Row]:
     """The executions that left a record, by step and index, in the order of their first result.
 
     Args:
         records: a run's records, from the first.
+        left_out: failed executions that a person has decided to leave out, such as ``work[37]``.
     """
     rows: dict[tuple[str, int], Row] = {}
     for number, record in enumerate(records):
@@ -55,10 +56,17 @@ def executions(records: Sequence[dict[str, Any]]) -> list[Row]:
             key = (record["s"], record["i"])
             row = rows.setdefault(key, Row(*key))
             _read(row, number, record)
+    for row in rows.values():
+        if row.status == "failed" and f"{row.step}[{row.index}]" in left_out:
+            row.status = "skipped"
     return list(rows.values())
 
 
 def _read(row: Row, number: int, record: dict[str, Any]) -> None:
+    if "sk" in record and row.attempts:
+        # Leaving out is no attempt: what its last one raised is still to be seen.
+        row.status = "skipped"
+        return
     row.attempts += 1
     row.started = record["b"]
     row.ended = record["b"] + record["d"]

@@ -77,6 +77,105 @@ class Lease:
 
 
 @dataclass(frozen=True)
+class Tokens:
+    """What calls of language models reported.
+
+    Args:
+        prompt: tokens read.
+        completion: tokens written.
+        total: as reported, which may be more than both together; else their sum.
+    """
+
+    prompt: int = 0
+    completion: int = 0
+    total: int = 0
+
+    def __add__(self, other: Tokens) -> Tokens:
+        return Tokens(
+            self.prompt + other.prompt, self.completion + other.completion, self.total + other.total
+        )
+
+    def __bool__(self) -> bool:
+        return self.total > 0
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Executions of which something is said together.
+
+    Args:
+        executions: how many.
+        time_s: seconds that they took.
+        tokens: that they were reported.
+    """
+
+    executions: int = 0
+    time_s: float = 0.0
+    tokens: Tokens = Tokens()
+
+    def __add__(self, other: Saved) -> Saved:
+        return Saved(
+            self.executions + other.executions, self.time_s + other.time_s, self.tokens + other.tokens
+        )
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """What one step of a run has cost.
+
+    Args:
+        step: the step.
+        executions: work items that were executed.
+        attempts: how often its code ran to an end, good or bad.
+        failures: how many of those failed.
+        time_s: seconds that they took, one after the other.
+        tokens: of calls that they made.
+        saved_by_resume: what later lives did not execute again; each is counted once.
+        saved_by_reuse: what was answered from other runs.
+    """
+
+    step: str
+    executions: int = 0
+    attempts: int = 0
+    failures: int = 0
+    time_s: float = 0.0
+    tokens: Tokens = Tokens()
+    saved_by_resume: Saved = Saved()
+    saved_by_reuse: Saved = Saved()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run has cost over all its lives, and what it was saved.
+
+    What was under way when a process was killed is on no record, and not in here.
+
+    Args:
+        lives: how many it has had.
+        alive_s: seconds that it was driven; waiting for a person is not counted.
+        attempts: how often a step's code ran to an end, good or bad, or was cut off.
+        failures: how many of those failed.
+        time_s: seconds that those took, one after the other; a step that runs workflows counts with them.
+        tokens: of all calls of language models, in runs that steps ran, too.
+        cut_off: what of it was lost to a stop, or to the run's end.
+        saved_by_resume: what later lives did not execute again; each is counted once.
+        saved_by_reuse: what was answered from other runs.
+        steps: the same by step, where it was asked for.
+    """
+
+    lives: int = 0
+    alive_s: float = 0.0
+    attempts: int = 0
+    failures: int = 0
+    time_s: float = 0.0
+    tokens: Tokens = Tokens()
+    cut_off: Saved = Saved()
+    saved_by_resume: Saved = Saved()
+    saved_by_reuse: Saved = Saved()
+    steps: tuple[StepCost, ...] = ()
+
+
+@dataclass(frozen=True)
 class StepView:
     """One step's line on the board.
 
@@ -128,6 +227,19 @@ class ErrorView:
 
 
 @dataclass(frozen=True)
+class FailureView:
+    """Executions that failed for good with the same error.
+
+    Args:
+        errors: the first of them, one of them with its traceback; none for a sum of further errors.
+        count: how many executions there are.
+    """
+
+    errors: tuple[ErrorView, ...]
+    count: int
+
+
+@dataclass(frozen=True)
 class FieldView:
     """One thing that an answer says.
 
@@ -142,6 +254,23 @@ class FieldView:
     kind: str = "text"
     choices: tuple[str, ...] = ()
     required: bool = True
+
+
+@dataclass(frozen=True)
+class InputField:
+    """One field of a recorded input, as a form shows it.
+
+    Args:
+        field: its name, kind and choices.
+        value: what stands in it: text, a number, yes or no, the words of a choice, JSON text, or None.
+        optional: it may be None.
+        fixed: the value in short, where no form can carry it and it stays as recorded; else empty.
+    """
+
+    field: FieldView
+    value: Any = None
+    optional: bool = False
+    fixed: str = ""
 
 
 @dataclass(frozen=True)
@@ -194,6 +323,7 @@ class RunView:
         can_stop: whether a Stop button works while the cell runs.
         body_reads: the cell's own code reads the run's stream, and may answer by itself.
         children: views of the runs that steps run themselves, shortened.
+        failures: executions that were set aside, by error.
     """
 
     run_id: str
@@ -214,6 +344,7 @@ class RunView:
     can_stop: bool = False
     body_reads: bool = False
     children: tuple[RunView, ...] = ()
+    failures: tuple[FailureView, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -243,6 +374,7 @@ class RunHeader:
         steps: the last written lines of the board.
         error: the last failure.
         questions: what it waits for.
+        failures: executions that were set aside, by error.
         notebook: where the cell is, as far as known.
         cell: the source of the cell.
         extra: room for later versions; unknown keys are kept.
@@ -268,6 +400,7 @@ class RunHeader:
     steps: tuple[StepView, ...] = ()
     error: ErrorView | None = None
     questions: tuple[QuestionView, ...] = ()
+    failures: tuple[FailureView, ...] = ()
     notebook: str = ""
     cell: str = ""
     extra: dict[str, Any] = field(default_factory=dict)

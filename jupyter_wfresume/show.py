@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,12 +21,15 @@ from .board import (
     run_html,
     run_text,
 )
+from .board.costs import facts as costs_said
+from .board.costs import tokens as tokens_said
 from .board.figures import age, duration, many, size
 from .codec import outline
 from .durable import open_run, view_of
 from .errors import DamagedError
-from .journal import Record, StoreBlobs
+from .journal import Record, StoreBlobs, tokens_in
 from .projection import Row, executions, node_at
+from .records import Cost, Tokens
 from .replay import brief, choose, pretty
 from .replay.recorded import lost_event
 from .session import Run, list_runs
@@ -35,7 +38,7 @@ from .session.words import short
 ROWS = 30
 """Executions, or pairs of them, that get a line."""
 
-_FIRST = {"failed": 0, "waiting": 1, "running": 2, "queued": 2, "done": 3, "skipped": 3, "reused": 4}
+_FIRST = {"failed": 0, "waiting": 1, "running": 2, "queued": 2, "skipped": 2, "done": 3, "reused": 4}
 """Which executions are worth a line before others."""
 
 
@@ -46,10 +49,15 @@ class Shown:
         text: the text.
         html: the HTML.
         value: what is shown: a run, executions, or pairs of them.
+        page: a run as boards draw it, where a run is shown.
+
+    ``live``, where it is set, shows the page as a widget, and returns the HTML that stands for it later.
     """
 
-    def __init__(self, text: str, html: str, value: Any) -> None:
+    def __init__(self, text: str, html: str, value: Any, page: RunPage | None = None) -> None:
         self.value = value
+        self.page = page
+        self.live: Callable[[], str] | None = None
         self._text = text
         self._html = html
 
@@ -58,6 +66,9 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return self._html
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        return {"text/html": self._html if self.live is None else self.live(), "text/plain": self._text}
 
 
 def look_at(
@@ -91,18 +102,20 @@ def show_run(run: Run) -> Shown:
         StoreError: it cannot be read.
     """
     records = run.records
-    rows = executions(records)
+    rows = executions(records, run.left_out)
     picked, rest = _pick(rows)
     children = tuple(view_of(one) for one in _children(run))
+    cost = run.cost
     page = RunPage(
         view=replace(view_of(run), children=children),
-        facts=tuple(_facts(run, records, rows)),
+        facts=tuple(_facts(run, records, rows, cost)),
         rows=tuple(_row(run, records, row) for row in picked),
         rest=rest,
         spans=tuple((row.started, row.ended) for row in rows),
         cell=run.cell,
+        costs=cost.steps,
     )
-    return Shown(run_text(page), run_html(page), run)
+    return Shown(run_text(page), run_html(page), run, page)
 
 
 def show_executions(run: Run, text: str) -> Shown:
@@ -116,12 +129,12 @@ def show_executions(run: Run, text: str) -> Shown:
         UsageError: it names no recorded execution.
     """
     records = run.records
-    chosen = choose(records, text)
+    chosen = choose(records, text, run.left_out)
     if len(chosen) == 1:
         ((step, index),) = chosen
-        page = _page(run, records, step, index)
+        page = execution_page(run, records, step, index)
         return Shown(execution_text(page), execution_html(page), run.execution(step, index))
-    rows = {(row.step, row.index): row for row in executions(records)}
+    rows = {(row.step, row.index): row for row in executions(records, run.left_out)}
     picked, rest = _pick([rows[place] for place in chosen])
     shown = [_row(run, records, row) for row in picked]
     spans = [(row.started, row.ended) for row in rows.values()]
@@ -142,7 +155,7 @@ def show_difference(run: Run, other: Run, text: str | None = None) -> Shown:
         UsageError: ``text`` names no recorded execution.
         MissingClassError: a class is not defined here.
     """
-    wanted = None if text is None else set(choose(run.records, text))
+    wanted = None if text is None else set(choose(run.records, text, run.left_out))
     pairs = run.diff(other)
     if wanted is not None:
         pairs = [pair for pair in pairs if (pair.step, pair.old) in wanted]
@@ -162,18 +175,19 @@ def clock(stamp: float) -> str:
 
 def _pick(rows: Sequence[Row]) -> tuple[list[Row], tuple[tuple[str, int], ...]]:
     """The executions that get a line, in the order in which they began, failures first; and what is left."""
-    ranked = sorted(rows, key=lambda row: (_FIRST[_status(row)], row.started))
-    return ranked[:ROWS], tuple(Counter(_status(row) for row in ranked[ROWS:]).items())
+    ranked = sorted(rows, key=lambda row: (_FIRST[status_of(row)], row.started))
+    return ranked[:ROWS], tuple(Counter(status_of(row) for row in ranked[ROWS:]).items())
 
 
-def _status(row: Row) -> str:
+def status_of(row: Row) -> str:
+    """What became of an execution; ``reused`` where it was answered from another run."""
     return "reused" if row.source is not None and row.status == "done" else row.status
 
 
 def _row(run: Run, records: list[Record], row: Row) -> ExecutionRow:
     return ExecutionRow(
         label=f"{row.step}[{row.index}]",
-        status=_status(row),
+        status=status_of(row),
         started=row.started,
         ended=row.ended,
         attempts=row.attempts,
@@ -183,8 +197,9 @@ def _row(run: Run, records: list[Record], row: Row) -> ExecutionRow:
 
 def _outcome(run: Run, records: list[Record], row: Row) -> str:
     if row.error is not None:
-        return _raised(run, row.error)
-    values = [_value(run, node_at(records, place)) for place in row.outputs]
+        raised = _raised(run, row.error)
+        return f"left out by a person; {raised}" if row.status == "skipped" else raised
+    values = [value_of(run, node_at(records, place)) for place in row.outputs]
     if len(values) > 1:
         kinds = Counter(
             type(value).__name__ if not hasattr(value, "parts") else value.name for value in values
@@ -197,13 +212,13 @@ def _raised(run: Run, node: Any) -> str:
     if isinstance(node, dict) and "said" in node:
         name, text = node["said"]
         return f"{name}: {text}"
-    error = _value(run, node)
+    error = value_of(run, node)
     if isinstance(error, BaseException):
         return f"{type(error).__qualname__}: {error}" if str(error) else type(error).__qualname__
     return brief(error)
 
 
-def _value(run: Run, node: Any) -> Any:
+def value_of(run: Run, node: Any) -> Any:
     """A recorded value for looking at; what stands in the way is said in its place."""
     try:
         return lost_event(node) or outline(node, StoreBlobs(run.store))
@@ -221,16 +236,13 @@ class _Said:
         return f"<{self._sentence}>"
 
 
-def _facts(run: Run, records: list[Record], rows: Sequence[Row]) -> list[tuple[str, str]]:
+def _facts(run: Run, records: list[Record], rows: Sequence[Row], cost: Cost) -> list[tuple[str, str]]:
     header = run.header
-    lives = many(header.lives, "life").replace("lifes", "lives")
     facts = [
         ("run", run.id),
-        ("created", f"{clock(header.created)}, {age(time.time() - header.created)}; {lives}"),
+        ("created", f"{clock(header.created)}, {age(time.time() - header.created)}"),
     ]
-    if header.saved_executions:
-        saved = f"{many(header.saved_executions, 'execution')}, {duration(header.saved_s)}"
-        facts.append(("saved", f"{saved}, in all its lives"))
+    facts += costs_said(cost)
     fork = header.extra.get("fork")
     if fork is not None:
         facts.append(("forked", f"from run {short(fork['run'])} at {fork['at']}"))
@@ -256,8 +268,17 @@ def _flow(records: list[Record], rows: Sequence[Row]) -> str:
     )
 
 
-def _page(run: Run, records: list[Record], step: str, index: int) -> ExecutionPage:
-    row = next(row for row in executions(records) if (row.step, row.index) == (step, index))
+def execution_page(run: Run, records: list[Record], step: str, index: int) -> ExecutionPage:
+    """All that is on record of one execution.
+
+    Args:
+        run: the run.
+        records: its records.
+        step: the step.
+        index: N of ``STEP[N]``, which is on record.
+    """
+    left_out = run.left_out
+    row = next(row for row in executions(records, left_out) if (row.step, row.index) == (step, index))
     nodes = row.input_nodes or [node_at(records, place) for place in row.inputs]
     facts = [("input", _values(run, nodes))]
     if row.error is not None:
@@ -271,10 +292,16 @@ def _page(run: Run, records: list[Record], step: str, index: int) -> ExecutionPa
     own = [
         record for record in records if record["k"] in "RF" and (record["s"], record["i"]) == (step, index)
     ]
+    if row.status == "skipped":
+        own, without = [one for one in own if "sk" not in one], [one["sk"] for one in own if "sk" in one]
+        facts.append(("left out", _left_out(left_out.get(f"{step}[{index}]", 0.0), without)))
     if row.attempts > 1:
         facts.append(("attempts", "\n".join(_attempt(run, record) for record in own)))
     if row.source is not None:
         facts.append(("reused", _source(run, row.source, own[-1])))
+    spent = sum((tokens_in(one) for one in own if "u" not in one), Tokens())
+    if spent:
+        facts.append(("tokens", tokens_said(spent)))
     written = sorted({_path(op[1]) for record in own for op in record.get("st", ())})
     if written:
         facts.append(("state", f"wrote {', '.join(written[:12])}{', …' if len(written) > 12 else ''}"))
@@ -283,7 +310,7 @@ def _page(run: Run, records: list[Record], step: str, index: int) -> ExecutionPa
     return ExecutionPage(
         label=f"{step}[{index}]",
         run=f"run {short(run.id)} of {run.name}",
-        status=_status(row),
+        status=status_of(row),
         seconds=row.ended - row.started,
         attempts=row.attempts,
         facts=tuple(facts),
@@ -296,7 +323,7 @@ def _path(parts: Sequence[Any]) -> str:
 
 
 def _values(run: Run, nodes: Sequence[Any]) -> str:
-    values = [_value(run, node) for node in nodes]
+    values = [value_of(run, node) for node in nodes]
     return pretty(values[0] if len(values) == 1 else values)
 
 
@@ -311,6 +338,13 @@ def _attempt(run: Run, record: Record) -> str:
     failure = next((item for item in record["r"] if item[0] == "x"), None)
     ended = "" if failure is None else f", raised {_raised(run, failure[1])}"
     return f"{clock(record['b'])}  {duration(record['d'])}{ended}"
+
+
+def _left_out(decided: float, without: Sequence[float]) -> str:
+    """Who left an execution out, when, and whether the run has gone on without it."""
+    when = max([decided, *without])
+    said = f"a person decided so{f' at {clock(when)}' if when > 1 else ''}"
+    return said if without else f"{said}; it takes effect when the run goes on"
 
 
 def _source(run: Run, source: tuple[str, int], record: Record) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, TextIO
 from ..records import QuestionView, RunView
 from .boards import NullBoard, StaticBoard, TextBoard
 from .book import Source
+from .explorer import Edits, Explorer, Going, Line, Lines, Sheet
 from .html import render
 from .pace import Timer
 from .shown import (
@@ -30,10 +31,16 @@ from .text import block, one_line
 
 __all__ = [
     "Board",
+    "Edits",
     "ExecutionPage",
     "ExecutionRow",
+    "Explorer",
+    "Going",
+    "Line",
+    "Lines",
     "RunPage",
     "RunRow",
+    "Sheet",
     "Source",
     "block",
     "execution_html",
@@ -49,6 +56,7 @@ __all__ = [
     "run_text",
     "runs_html",
     "runs_text",
+    "show_run_live",
 ]
 
 
@@ -78,6 +86,7 @@ def make_board(
     has_front_end: bool,
     on_stop: Callable[[], None] | None,
     on_answer: Callable[[str, QuestionView, Any], None] | None = None,
+    on_explore: Callable[[str], Explorer] | None = None,
     stream: TextIO | None = None,
     clock: Callable[[], float] = time.monotonic,
     timer: Timer | None = None,
@@ -91,6 +100,7 @@ def make_board(
         on_stop: called for a click on Stop, a second time for "now".
         on_answer: called with the run's id, a question and what a person said, on whatever thread that
             arrives; the answer is written down when it returns, or it raises a `WfresumeError`.
+        on_explore: gives who is asked for the executions of a run, by its id; None shows no section on them.
         stream: where text goes without ``display``; None is the standard output.
         clock: monotonic seconds.
         timer: calls back later; None uses the running event loop.
@@ -107,4 +117,23 @@ def make_board(
     # Imported late: ipywidgets takes a tenth of a second, which headless runs and scripts need not pay.
     from .widget import WidgetBoard
 
-    return WidgetBoard(display, on_stop=on_stop, on_answer=on_answer, clock=clock, timer=timer)
+    return WidgetBoard(
+        display, on_stop=on_stop, on_answer=on_answer, on_explore=on_explore, clock=clock, timer=timer
+    )
+
+
+def show_run_live(page: RunPage, explorer: Explorer, display: Callable[..., Any]) -> str:
+    """Shows a recorded run as a widget with its executions; returns the HTML that stands for it later.
+
+    Args:
+        page: the run.
+        explorer: who is asked for its executions.
+        display: IPython's ``display``.
+
+    Returns:
+        The run as HTML, which is to be shown next, and hides itself while the widget lives.
+    """
+    from .panel import PageWidget  # as above
+    from .widget import show_beside
+
+    return show_beside(PageWidget(page, explorer).widget, run_html(page), display)

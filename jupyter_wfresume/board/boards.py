@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TextIO
 from uuid import uuid4
 
@@ -96,6 +97,7 @@ class TextBoard(PacedBoard):
         self._prompt = Prompt(stdin, self._write, on_answer) if asks else None  # type: ignore[arg-type]  # just seen
         self._line = ""
         self._said: dict[str, tuple[str, float]] = {}
+        self._noted: set[tuple[str, str]] = set()
         self._ending: list[RunView] = []
         self._ended = 0
         super().__init__(least_s=TTY_S if self._tty else BEAT_S, clock=clock, timer=timer)
@@ -111,8 +113,12 @@ class TextBoard(PacedBoard):
         while self._ending:
             self._rewrite("")
             view = self._ending.pop(0)
+            new = tuple(note for note in view.notes if (view.run_id, note) not in self._noted)
+            view = replace(view, notes=new)
             self._write((text.block(view) if self._ended < PANELS else text.one_line(view)) + "\n")
             self._ended += 1
+        for view in page.open:
+            self._note(view)
         if self._tty:
             self._draw_line(page)
             if self._prompt is not None:
@@ -125,6 +131,14 @@ class TextBoard(PacedBoard):
             if word != status or now - said_at >= LINE_S:
                 self._said[view.run_id] = (word, now)
                 self._write(text.one_line(view, 200) + "\n")
+
+    def _note(self, view: RunView) -> None:
+        """Write at once what a user should know; the summary may come too late."""
+        for note in (*view.notes, *([view.sentence] if view.status == "stuck" else [])):
+            if note and (view.run_id, note) not in self._noted:
+                self._noted.add((view.run_id, note))
+                self._rewrite("")
+                self._write(f"{text.noted(note)}\n")
 
     def _draw_line(self, page: Page) -> None:
         if page.open:

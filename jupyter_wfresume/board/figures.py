@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from ..records import QuestionView, RunView, StepView
+from ..records import ErrorView, FailureView, QuestionView, RunView, StepView
 
 STATUS_SIGNS: dict[str, str] = {
     "new": "○",
@@ -257,6 +257,26 @@ def answer(view: RunView, question: QuestionView) -> str:
     name = clean(view.name)
     run = name if name and not any(c.isspace() or c in "[]'\"" for c in name) else clean(view.run_id)[:8]
     return f"%wfanswer {run}{f'[{question.index}]' if len(view.questions) > 1 else ''} VALUE"
+
+
+def moves(view: RunView, error: ErrorView) -> tuple[tuple[str, str], ...]:
+    """What a person may do about a failure, each with the magic that does it; nothing where no step failed.
+
+    Args:
+        view: the run.
+        error: the failure.
+    """
+    # By id: the name stands for its latest run, which need not be this one.
+    place = f"{clean(view.run_id)[:8]} {clean(error.step)}[{error.index}]"
+    said = (("look", "%wfshow"), ("try it alone", "%wfreplay"), ("leave it out", "%wfskip"))
+    return tuple((what, f"{magic} {place}") for what, magic in said) if error.step else ()
+
+
+def failures(view: RunView) -> tuple[FailureView, ...]:
+    """What failed for good, by error: what was set aside, or else what ended the run."""
+    if view.failures or view.error is None:
+        return view.failures
+    return (FailureView((view.error,), 1),)
 
 
 def step_info(step: StepView) -> list[str]:

@@ -9,8 +9,9 @@ from typing import Any
 import ipywidgets
 
 from ..errors import WfresumeError
-from ..records import FieldView, QuestionView, RunView
+from ..records import QuestionView, RunView
 from . import html
+from .fields import answer_field
 
 OnAnswer = Callable[[str, QuestionView, Any], None]
 """Given the run, the question and what was said; writes the answer down, or raises a `WfresumeError`."""
@@ -30,8 +31,6 @@ STYLE = (
 )
 """Goes with the board's stylesheet."""
 
-_CHOOSE = "choose…"
-
 
 class Form:
     """One question, its fields and a button.
@@ -49,7 +48,7 @@ class Form:
         self._lock = threading.Lock()
         self._over = False
         alone = len(question.fields) == 1
-        self._fields = [_Field(field, alone) for field in question.fields]
+        self._fields = [answer_field(field, alone) for field in question.fields]
         self._text = ipywidgets.HTML(html.question(question))
         self._said = ipywidgets.HTML()
         self.button = ipywidgets.Button(description="Answer", tooltip="Write the answer down")
@@ -70,7 +69,7 @@ class Form:
                 return
             self._over = True
         self._freeze(True)
-        value = {field.name: field.value for field in self._fields if not field.left_out}
+        value = {field.name: field.value for field in self._fields if not field.is_empty}
         try:
             self._on_answer(self._run_id, self._question, value)
         except WfresumeError as error:
@@ -84,67 +83,6 @@ class Form:
     def _freeze(self, frozen: bool) -> None:
         for one in (self.button, *(field.control for field in self._fields)):
             one.disabled = frozen
-
-
-class _Field:
-    """One field of an answer.
-
-    A front end sends a further change of a widget only when the kernel has said that it is done with the
-    one before, and a kernel says nothing of what it handles beside a running cell (ipykernel 7.4). So each
-    control is heard once: then another one, with the same value, stands in its place.
-    """
-
-    def __init__(self, field: FieldView, alone: bool) -> None:
-        self.name = field.name
-        self._field = field
-        self._labelled = field.kind not in ("text", "any") if alone else True
-        self.widget = ipywidgets.HBox()
-        self._place(None)
-
-    def _place(self, value: Any) -> None:
-        self.control = _control(self._field)
-        if value is not None:
-            self.control.value = value
-        self.control.observe(lambda change: self._place(change["new"]), "value")
-        shown = [self.control]
-        if self._labelled and not isinstance(self.control, ipywidgets.Checkbox):
-            shown.insert(0, ipywidgets.Label(self.name))
-        self.widget.children = shown
-
-    @property
-    def value(self) -> Any:
-        """What stands in it."""
-        return self.control.value
-
-    @property
-    def missing(self) -> bool:
-        """It must be chosen, and is not."""
-        return self._field.required and self.value is None
-
-    @property
-    def left_out(self) -> bool:
-        """It has a default, which stands."""
-        return not self._field.required and self.value in ("", None)
-
-
-def _control(field: FieldView) -> Any:
-    # Typed text is sent when the field is left, in one message that arrives before the click. Sent key by
-    # key it would be held back while the kernel is busy, and a click would overtake its end.
-    late = {"continuous_update": False}
-    hint = field.name if field.required else f"{field.name}, or nothing"
-    if field.kind == "choice":
-        return ipywidgets.Dropdown(options=[(_CHOOSE, None), *((one, one) for one in field.choices)])
-    if field.kind == "bool" and not field.required:
-        return ipywidgets.Dropdown(options=[("as it is by default", None), ("yes", True), ("no", False)])
-    if field.kind == "bool":
-        return ipywidgets.Checkbox(value=False, description=field.name, indent=False)
-    if field.kind == "int" and field.required:
-        return ipywidgets.IntText(**late)
-    if field.kind == "float" and field.required:
-        return ipywidgets.FloatText(**late)
-    if field.kind == "json":
-        return ipywidgets.Textarea(placeholder=f"{hint}: JSON, or as in Python", rows=2, **late)
-    return ipywidgets.Text(placeholder="answer" if field.kind == "any" else hint, **late)
 
 
 class Forms:

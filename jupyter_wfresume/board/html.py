@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from ..records import ErrorView, QuestionView, RunView, StepView
+from ..records import ErrorView, FailureView, QuestionView, RunView, StepView
 from . import figures as f
 from .style import STYLE
 from .text import CHILDREN, bar
@@ -47,7 +47,7 @@ def top(view: RunView, *, live: bool = False) -> str:
     return f"{_WRAP}>{_top(view, live)}</div>"
 
 
-def tail(view: RunView, *, live: bool = False, as_of: str = "", asked: int = 0) -> str:
+def tail(view: RunView, *, live: bool = False, as_of: str = "", asked: int = 0, failures: bool = True) -> str:
     """The part that seldom changes: the sentence, failure, questions, notes, how this life began.
 
     Args:
@@ -55,8 +55,9 @@ def tail(view: RunView, *, live: bool = False, as_of: str = "", asked: int = 0) 
         live: its cell runs.
         as_of: as in `render`.
         asked: how many questions have fields of their own beside this.
+        failures: whether what failed is drawn here.
     """
-    return f"{_WRAP}>{_tail(view, live, as_of, asked)}</div>"
+    return f"{_WRAP}>{_tail(view, live, as_of, asked, failures)}</div>"
 
 
 def question(asked: QuestionView) -> str:
@@ -68,6 +69,27 @@ def question(asked: QuestionView) -> str:
 def say(sentence: str) -> str:
     """A sentence in the soft colour."""
     return f'{_WRAP}><span class="wfr-soft" role="status">{words(sentence)}</span></div>'
+
+
+def fault(sentence: str) -> str:
+    """A sentence on what is wrong with a field."""
+    return f'{_WRAP}><span class="wfr-fault" role="alert">✕ {words(sentence)}</span></div>'
+
+
+def input_head(kind: str, has_fields: bool) -> str:
+    """What stands above the fields of a recorded input."""
+    said = "" if has_fields else " has no fields"
+    soft = '<span class="wfr-soft">'
+    return f"{_WRAP}>{soft}input</span> {words(kind, 80)}{soft}{said}</span></div>"
+
+
+def fixed_field(name: str, short: str) -> str:
+    """A field that stays as it is recorded."""
+    return (
+        f'{_WRAP}><div class="wfr-fixed"><span class="wfr-cut">{words(name, 80)}</span>'
+        f'<code title="{words(short)}">{words(short, 200)}</code>'
+        '<span class="wfr-soft">stays as recorded</span></div></div>'
+    )
 
 
 def compact(lines: Sequence[RunView], rest: Sequence[RunView]) -> str:
@@ -161,8 +183,8 @@ def _key(whole: StepView) -> str:
     return f'<div class="wfr-key">{items}</div>'
 
 
-def _tail(view: RunView, live: bool, as_of: str, asked: int = 0) -> str:
-    pieces = [] if view.error is None else [_error(view.error)]
+def _tail(view: RunView, live: bool, as_of: str, asked: int = 0, failures: bool = True) -> str:
+    pieces = [failure(view, group) for group in f.failures(view)] if failures else []
     sentence = (f.stopping(view) if live else "") or f.next_move(view, as_of)
     if sentence:
         pieces.append(f'<div class="wfr-say" role="status">{words(sentence)}</div>')
@@ -188,19 +210,80 @@ def _foot(view: RunView, live: bool) -> str:
     return f'<div class="wfr-foot">{words(" · ".join(piece for piece in how if piece))}</div>'
 
 
-def _error(error: ErrorView) -> str:
+def failure(view: RunView, group: FailureView) -> str:
+    """Executions that failed with the same error: the user's line, inputs, traceback, what to do."""
+    if not group.errors:
+        return f'<div class="wfr-mark wfr-error">✕ {f.many(group.count, "execution")} failed otherwise</div>'
+    rows = "".join(_failed(error) for error in group.errors) if group.count > 1 else ""
+    more = group.count - len(group.errors)
+    if more:
+        place = f"{f.clean(view.run_id)[:8]} {f.clean(group.errors[0].step)}[failed]"
+        rows += f'<div class="wfr-soft">… and {f.count(more)} more: <code>%wfshow {words(place)}</code></div>'
+    inside = f"{failure_head(group)}{rows}{failure_tail(view, group)}"
+    return f'<div class="wfr-mark wfr-error" role="alert">{inside}</div>'
+
+
+def failure_head(group: FailureView, *, wrapped: bool = False) -> str:
+    """The error and the user's line; of a single execution its input too, unless it has a line of its own.
+
+    Args:
+        group: the executions.
+        wrapped: it stands alone, with a line for each execution below it.
+    """
+    error = _told(group)
+    many = group.count > 1
+    count = f' <span class="wfr-soft">{f.many(group.count, "execution")}</span>' if many else ""
     where = f"<code>{words(error.where)}</code> " if error.where else ""
-    place = f'<span class="wfr-soft">{words(error.step)}[{error.index}]</span>'
-    rows = f'<div class="wfr-fact"><span class="wfr-soft">in</span> <span>{where}{place}</span></div>'
-    if error.input:
+    label = error.step if many else f"{error.step}[{error.index}]"
+    place = f'<span class="wfr-soft">{words(label)}</span>' if error.step else ""
+    rows = ""
+    if where or place:
+        rows += f'<div class="wfr-fact"><span class="wfr-soft">in</span> <span>{where}{place}</span></div>'
+    if error.input and not many and not wrapped:
         rows += (
             f'<div class="wfr-fact"><span class="wfr-soft">input</span> '
             f'<code title="{words(error.input, 2000)}">{words(error.input, 300)}</code></div>'
         )
+    return _alone(f"✕ <b>{words(error.summary)}</b>{count}{rows}", wrapped)
+
+
+def failure_tail(view: RunView, group: FailureView, *, wrapped: bool = False) -> str:
+    """The user's own frames, folded, and the next moves.
+
+    Args:
+        view: the run.
+        group: the executions.
+        wrapped: it stands alone.
+    """
+    error = _told(group)
     trace = f.clean(error.traceback, lines=True).strip("\n")[-_TRACE:]
-    if trace:
-        rows += f"<details><summary>traceback</summary><pre>{escape(trace)}</pre></details>"
-    return f'<div class="wfr-mark wfr-error" role="alert">✕ <b>{words(error.summary)}</b>{rows}</div>'
+    drawn = f"<details><summary>traceback</summary><pre>{escape(trace)}</pre></details>" if trace else ""
+    moves = " · ".join(
+        f"{what} <code>{words(magic)}</code>" for what, magic in f.moves(view, group.errors[0])
+    )
+    return _alone(drawn + (f'<div class="wfr-soft">{moves}</div>' if moves else ""), wrapped)
+
+
+def failed_one(error: ErrorView) -> str:
+    """One failed execution and its input, in a line of its own."""
+    return _alone(_failed(error), True)
+
+
+def _alone(inside: str, wrapped: bool) -> str:
+    return f'{_WRAP}><div class="wfr-mark">{inside}</div></div>' if wrapped else inside
+
+
+def _told(group: FailureView) -> ErrorView:
+    """The one of them whose traceback was kept."""
+    return next((error for error in group.errors if error.traceback), group.errors[0])
+
+
+def _failed(error: ErrorView) -> str:
+    label = words(f"{error.step}[{error.index}]", 80)
+    return (
+        f'<div class="wfr-failed-one"><span class="wfr-cut">{label}</span> '
+        f'<code class="wfr-cut" title="{words(error.input, 2000)}">{words(error.input, 300)}</code></div>'
+    )
 
 
 def _run_line(view: RunView, sign: str = "") -> str:

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from ..records import RunView
+from ..records import RunView, StepCost
 from ..replay import Pair, as_html, as_text
+from . import costs, html, text
 from . import figures as f
-from . import html, text
 from .timeline import Axis
 
 _LANE = 24
 _SAID = 60
 _FEW = 5
 """Differences that are drawn of one pair."""
-_SIGNS = {
+SIGNS = {
     "done": "✓",
     "failed": "✕",
     "waiting": "?",
@@ -62,6 +62,7 @@ class RunPage:
         rest: how many executions of each status have no row.
         spans: begin and end of all its executions.
         cell: the source of its cell.
+        costs: what its steps have cost.
     """
 
     view: RunView
@@ -70,6 +71,7 @@ class RunPage:
     rest: tuple[tuple[str, int], ...] = ()
     spans: tuple[tuple[float, float], ...] = ()
     cell: str = ""
+    costs: tuple[StepCost, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ def run_text(page: RunPage) -> str:
     """
     lines = [text.block(page.view)]
     lines += [f"  {name:<9} {f.clean(said)}" for name, said in page.facts]
+    if page.costs:
+        lines += ["", costs.steps_text(page.costs)]
     if page.rows:
         lines += ["", rows_text(page.rows, page.rest, page.spans)]
     return "\n".join(lines)
@@ -114,13 +118,28 @@ def run_html(page: RunPage) -> str:
     Args:
         page: the run.
     """
+    return f"{html.style()}{html.panel(page.view)}{_below(page)}"
+
+
+def run_parts(page: RunPage) -> tuple[str, str, str]:
+    """A run as HTML in three parts without a stylesheet: figures, what became of it but failures, the rest.
+
+    Args:
+        page: the run.
+    """
+    return html.top(page.view), html.tail(page.view, failures=False), _below(page)
+
+
+def _below(page: RunPage) -> str:
     pieces = [f'<div class="wfr-facts">{"".join(_fact(*fact) for fact in page.facts)}</div>']
+    if page.costs:
+        pieces.append(costs.steps_html(page.costs))
     if page.rows:
         pieces.append(_table(page.rows, page.rest, page.spans))
     if page.cell.strip():
         cell = escape(f.clean(page.cell.strip("\n"), lines=True))
         pieces.append(f"<details class='wfr-mark'><summary>its cell</summary><pre>{cell}</pre></details>")
-    return f"{html.style()}{html.panel(page.view)}{_wrapped(''.join(pieces))}"
+    return _wrapped("".join(pieces))
 
 
 def rows_text(
@@ -161,7 +180,7 @@ def execution_text(page: ExecutionPage) -> str:
         page: the execution.
     """
     lines = [
-        " · ".join([page.label, page.run, f"{_SIGNS.get(page.status, '')} {page.status}", *_timing(page)])
+        " · ".join([page.label, page.run, f"{SIGNS.get(page.status, '')} {page.status}", *_timing(page)])
     ]
     for name, said in page.facts:
         first, *others = f.clean(said, lines=True).split("\n")
@@ -175,13 +194,22 @@ def execution_html(page: ExecutionPage) -> str:
     Args:
         page: the execution.
     """
+    return f"{html.style()}{execution_block(page)}"
+
+
+def execution_block(page: ExecutionPage) -> str:
+    """One execution as HTML without a stylesheet.
+
+    Args:
+        page: the execution.
+    """
     head = (
         f'<div class="wfr-name"><b>{html.words(page.label)}</b> {_status(page.status)} '
         f'<span class="wfr-soft">{html.words(" · ".join([*_timing(page), page.run]))}</span></div>'
     )
     facts = "".join(_fact(*fact) for fact in page.facts)
     notes = "".join(f'<div class="wfr-mark wfr-note">{html.words(note)}</div>' for note in page.notes)
-    return f"{html.style()}{_wrapped(f'{head}<div class=wfr-facts>{facts}</div>{notes}')}"
+    return _wrapped(f"{head}<div class=wfr-facts>{facts}</div>{notes}")
 
 
 def pairs_text(title: str, pairs: Sequence[Pair], most: int) -> str:
@@ -277,7 +305,7 @@ def _cells(row: ExecutionRow, first: float, axis: Axis) -> tuple[str, ...]:
     begin = min(_LANE - 1, int(axis.share(row.started) * _LANE))
     length = max(1, round((axis.share(row.ended) - axis.share(row.started)) * _LANE))
     bar = " " * begin + _BLOCKS.get(row.status, "▒") * min(length, _LANE - begin)
-    status = f"{_SIGNS.get(row.status, ' ')} {_status_words(row)}"
+    status = f"{SIGNS.get(row.status, ' ')} {_status_words(row)}"
     took = f.duration(row.ended - row.started)
     said = f.fit(f.clean(row.said), _SAID)
     return (f.fit(row.label, 28), status, f.duration(row.started - first), took, f"{bar:<{_LANE}}", said)
@@ -318,7 +346,7 @@ def _fact(name: str, said: str) -> str:
 
 def _status(word: str) -> str:
     kind = {"reused": "done", "waiting": "running"}.get(word.split(" ")[0], word.split(" ")[0])
-    sign = _SIGNS.get(word.split(" ")[0], "")
+    sign = SIGNS.get(word.split(" ")[0], "")
     return f'<span class="wfr-status wfr-is-{kind}"><i aria-hidden="true">{sign}</i> {escape(word)}</span>'
 
 

@@ -72,6 +72,13 @@ white-space:pre-wrap;overflow-wrap:anywhere;line-height:18px}
 .wfr .wfr-mark pre{max-height:16em;overflow:auto}
 .wfr .wfr-mark summary{cursor:pointer;color:var(--wfr-soft)}
 .wfr .wfr-fact{display:grid;grid-template-columns:3.6em minmax(0,1fr)}
+.wfr .wfr-failed-one{display:grid;grid-template-columns:10em minmax(0,1fr);column-gap:12px;height:20px}
+.wfr .wfr-failed-one code.wfr-cut{white-space:nowrap}
+.wfr .wfr-fixed{display:grid;grid-template-columns:calc(7em + 4px) minmax(0,auto) auto;column-gap:8px;
+justify-content:start;min-height:24px}
+.wfr .wfr-fixed code{font-family:var(--wfr-code);font-size:.95em;color:inherit;background:none;
+overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.wfr .wfr-fault{color:var(--jp-error-color1,var(--wfr-failed))}
 .wfr .wfr-facts{display:grid;grid-template-columns:6em minmax(0,1fr);column-gap:12px;margin:2px 0 6px}
 .wfr .wfr-facts>div{overflow-wrap:anywhere;min-width:0}
 .wfr .wfr-facts pre{font-family:var(--wfr-code);font-size:.95em;color:inherit;background:none!important;
@@ -86,6 +93,8 @@ column-gap:12px;align-items:center;height:21px}
 .wfr .wfr-runs thead th{padding:0 12px 0 0;border:0;text-align:left;font-weight:400;color:var(--wfr-soft);
 height:22px;background:none;white-space:nowrap}
 .wfr .wfr-runs thead th.wfr-num{text-align:right}
+.wfr table.wfr-wide{font-size:.88em}
+.wfr .wfr-wide thead th,.wfr .wfr-wide tbody tr:nth-child(n) td{padding-right:8px}
 .wfr .wfr-runs thead{border-bottom:1px solid var(--wfr-line)}
 @media (forced-colors:active){.wfr .wfr-bar,.wfr .wfr-bar i,.wfr .wfr-key i{forced-color-adjust:none}}
 """

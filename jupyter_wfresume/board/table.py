@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from ..records import Cost
+from . import costs, html
 from . import figures as f
-from . import html
 
-_COLUMNS = ("id", "name", "workflow", "status", "progress", "age", "size")
-_RIGHT = {"progress", "age", "size"}
+_RIGHT = {"progress", "took", "attempts", "lives", "tokens", "saved", "age", "size"}
+_WIDTHS = {
+    **{"id": 64, "name": 62, "workflow": 62, "status": 85, "progress": 68, "took": 72, "attempts": 58},
+    **{"lives": 36, "tokens": 50, "saved": 97, "age": 66, "size": 53},
+}
+"""Shares of the width: with all columns at 700 px the usual is readable; what is cut has its title."""
+
+_WIDE = 8
+"""From more columns on, a table is drawn closer."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,7 @@ class RunRow:
         age_s: seconds since the run last changed.
         size_bytes: space it takes in the store, or None where it was not counted.
         note: a warning to keep in sight, or empty.
+        cost: what it has cost.
     """
 
     id: str
@@ -35,18 +44,20 @@ class RunRow:
     age_s: float = 0.0
     size_bytes: int | None = None
     note: str = ""
+    cost: Cost = field(default_factory=Cost)
 
 
 def runs_text(rows: Sequence[RunRow]) -> str:
     """Runs as aligned lines, each note below its run."""
     if not rows:
         return "no runs"
-    table = [_COLUMNS, *(_cells(row) for row in rows)]
-    table = [tuple(f.fit(cell, 32) for cell in line) for line in table]
-    widths = [max(f.cells(line[i]) for line in table) for i in range(len(_COLUMNS))]
+    columns = _columns(rows)
+    table = [columns, *([cells[name] for name in columns] for cells in map(_cells, rows))]
+    table = [[f.fit(cell, 32) for cell in line] for line in table]
+    widths = [max(f.cells(line[i]) for line in table) for i in range(len(columns))]
     lines: list[str] = []
     for number, line in enumerate(table):
-        padded = (_pad(cell, width, name) for cell, width, name in zip(line, widths, _COLUMNS, strict=True))
+        padded = (_pad(cell, width, name) for cell, width, name in zip(line, widths, columns, strict=True))
         lines.append("  ".join(padded).rstrip())
         note = rows[number - 1].note if number else ""
         if note:
@@ -58,34 +69,69 @@ def runs_html(rows: Sequence[RunRow]) -> str:
     """Runs as an HTML table in the board's look."""
     if not rows:
         return f'{html.style()}<div class="wfr wfr-soft">no runs</div>'
-    head = "".join(f'<th scope="col"{_right(name)}>{name}</th>' for name in _COLUMNS)
-    body = "".join(_row(row) for row in rows)
-    widths = ("13%", "20%", "18%", "14%", "14%", "13%", "8%")
-    columns = "".join(f'<col style="width:{width}">' for width in widths)
+    columns = _columns(rows)
+    head = "".join(f'<th scope="col"{_right(name)}>{name}</th>' for name in columns)
+    body = "".join(_row(row, columns) for row in rows)
+    shares = [_WIDTHS[name] for name in columns]
+    widths = "".join(f'<col style="width:{100 * share / sum(shares):.1f}%">' for share in shares)
+    classes = "wfr-steps wfr-runs" + (" wfr-wide" if len(columns) > _WIDE else "")
     return (
-        f'{html.style()}<div class="wfr mathjax_ignore tex2jax_ignore"><table class="wfr-steps wfr-runs">'
-        f"<colgroup>{columns}</colgroup><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'{html.style()}<div class="wfr mathjax_ignore tex2jax_ignore"><table class="{classes}">'
+        f"<colgroup>{widths}</colgroup><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def _cells(row: RunRow) -> tuple[str, ...]:
-    amount = "" if row.size_bytes is None else f.size(row.size_bytes)
-    status = f"{f.STATUS_SIGNS.get(row.status, ' ')} {row.status}"
-    words = (row.id[:8], row.name, row.workflow, status, row.progress)
-    return (*(f.clean(word) for word in words), f.age(row.age_s), amount)
+def _columns(rows: Sequence[RunRow]) -> list[str]:
+    """The columns, without those that have nothing to say of any run."""
+    workflows = {(row.name, row.workflow) for row in rows}
+    shown = {
+        # A name says enough where it stands for one class.
+        "workflow": len(workflows) > len({name for name, _ in workflows}),
+        "took": any(row.cost.time_s for row in rows),
+        # Without a failure there is one for each execution, and the progress says as much.
+        "attempts": any(row.cost.failures or row.cost.cut_off.executions for row in rows),
+        "lives": any(row.cost.lives > 1 for row in rows),
+        "tokens": any(row.cost.tokens for row in rows),
+        "saved": any(costs.saved(row.cost).executions for row in rows),
+    }
+    return [name for name in _cells(rows[0]) if shown.get(name, True)]
 
 
-def _row(row: RunRow) -> str:
-    run_id, name, workflow, _, progress, age, amount = _cells(row)
-    numbers = "".join(f'<td class="wfr-num">{html.words(number)}</td>' for number in (progress, age, amount))
-    drawn = (
-        f'<tr><td title="{html.words(row.id)}">{html.words(run_id)}</td>{html.cut(name, 120, tag="td")}'
-        f"{html.cut(workflow, 120, tag='td')}<td>{html.status(f.clean(row.status))}</td>{numbers}</tr>"
-    )
+def _cells(row: RunRow) -> dict[str, str]:
+    cost, saved = row.cost, costs.saved(row.cost)
+    return {
+        "id": f.clean(row.id[:8]),
+        "name": f.clean(row.name),
+        "workflow": f.clean(row.workflow),
+        "status": f.clean(f"{f.STATUS_SIGNS.get(row.status, ' ')} {row.status}"),
+        "progress": f.clean(row.progress),
+        "took": f.duration(cost.time_s) if cost.time_s else "",
+        "attempts": f.count(cost.attempts) if cost.attempts else "",
+        "lives": f.count(cost.lives) if cost.lives else "",
+        "tokens": costs.amount(cost.tokens.total) if cost.tokens else "",
+        "saved": f"{f.count(saved.executions)} · {f.duration(saved.time_s)}" if saved.executions else "",
+        "age": f.age(row.age_s),
+        "size": "" if row.size_bytes is None else f.size(row.size_bytes),
+    }
+
+
+def _row(row: RunRow, columns: Sequence[str]) -> str:
+    cells = _cells(row)
+    drawn = {
+        "id": f'<td title="{html.words(row.id)}">{html.words(cells["id"])}</td>',
+        "name": html.cut(cells["name"], 120, tag="td"),
+        "workflow": html.cut(cells["workflow"], 120, tag="td"),
+        "status": f"<td>{html.status(f.clean(row.status))}</td>",
+    }
+    said = {name: html.words(cell) for name, cell in cells.items()}
+    numbers = {name: f'<td class="wfr-num" title="{cell}">{cell}</td>' for name, cell in said.items()}
+    line = f"<tr>{''.join({**numbers, **drawn}[name] for name in columns)}</tr>"
     if row.note:
         note = html.words(row.note)
-        drawn += f'<tr><td></td><td colspan="6" class="wfr-soft" title="{note}">{note}</td></tr>'
-    return drawn
+        line += (
+            f'<tr><td></td><td colspan="{len(columns) - 1}" class="wfr-soft" title="{note}">{note}</td></tr>'
+        )
+    return line
 
 
 def _pad(cell: str, width: int, column: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..records import ErrorView, RunView, StepView
+from ..records import FailureView, RunView, StepView
 from . import figures as f
 
 _BAR = 20
@@ -48,14 +48,19 @@ def block(view: RunView, *, as_of: str = "") -> str:
     lines = [_head(view)]
     lines += [line for line in (f.stopping(view), f.saved(view)) if line]
     lines += _steps(view)
-    if view.error is not None:
-        lines += _error(view.error)
+    for group in f.failures(view):
+        lines += _failure(view, group)
     lines += [line for line in (f.next_move(view, as_of),) if line]
     lines += [_question(view, i) for i in range(len(view.questions))]
-    lines += [f"note: {f.shorten(f.clean(note), _LINE)}" for note in view.notes]
+    lines += [noted(note) for note in view.notes]
     lines += children(view)
     lines.append(foot(view))
     return "\n".join(lines)
+
+
+def noted(note: str) -> str:
+    """A note, in a line of its own; its end says what to do, so it is seldom cut."""
+    return f"note: {f.shorten(f.clean(note), 2 * _LINE)}"
 
 
 def foot(view: RunView) -> str:
@@ -119,13 +124,28 @@ def _steps(view: RunView) -> list[str]:
     return [*lines, f"  {key}"] if key else lines
 
 
-def _error(error: ErrorView) -> list[str]:
-    lines = [f"✕ {f.shorten(f.clean(error.summary), _LINE)}"]
-    place = f"{f.clean(error.step)}[{error.index}]"
+def _failure(view: RunView, group: FailureView) -> list[str]:
+    if not group.errors:
+        return [f"✕ {f.many(group.count, 'execution')} failed otherwise"]
+    error = next((one for one in group.errors if one.where), group.errors[0])
+    many = f" · {f.many(group.count, 'execution')}" if group.count > 1 else ""
+    lines = [f"✕ {f.shorten(f.clean(error.summary), _LINE)}{many}"]
+    place = f.clean(error.step) if many else f"{f.clean(error.step)}[{error.index}]"
     lines.append(f"  in     {place}{': ' + f.shorten(f.clean(error.where), _LINE) if error.where else ''}")
-    if error.input:
+    if many:
+        labels = [f"{f.clean(one.step)}[{one.index}]" for one in group.errors]
+        width = max(map(len, labels))
+        lines += [
+            f"  {label:<{width}}  {f.shorten(f.clean(one.input), _LINE)}".rstrip()
+            for label, one in zip(labels, group.errors, strict=True)
+        ]
+    elif error.input:
         lines.append(f"  input  {f.shorten(f.clean(error.input), _LINE)}")
-    return lines
+    if group.count > len(group.errors):
+        magic = f"%wfshow {f.clean(view.run_id)[:8]} {f.clean(error.step)}[failed]"
+        lines.append(f"  … and {f.count(group.count - len(group.errors))} more: {magic}")
+    moves = " · ".join(f"{what}: {magic}" for what, magic in f.moves(view, group.errors[0]))
+    return [*lines, f"  {moves}"] if moves else lines
 
 
 def _question(view: RunView, position: int) -> str:

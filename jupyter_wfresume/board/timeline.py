@@ -36,7 +36,7 @@ class Axis:
                 self.cut_s += max(0.0, idle - most)
                 place += min(idle, most)
             self._times += [begin, end]
-            self._places += [place, place + end - begin]
+            self._places += [place, place + (end - begin)]
             place += end - begin
         self._length = place or 1.0
 

@@ -6,7 +6,9 @@ refreshed every two seconds. The picture is an output of its own, just before th
 is on the page and its kernel lives, a rule in the widget's stylesheet hides the picture; without the widget
 the rule is gone, and the picture shows. A notebook that was saved while a run went on, and reopened with a
 new kernel, still holds the widget's output, for which JupyterLab shows "model not found" whatever else is in
-the bundle: a rule in the picture's own stylesheet hides that line.
+the bundle: a rule in the picture's own stylesheet hides that line, and "Loading widget..." before it.
+
+With a section on executions the widget stays when its run has ended, as that is when people look at them.
 """
 
 from __future__ import annotations
@@ -14,16 +16,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import ipywidgets
 
-from ..records import RunView
 from . import html
 from .boards import STATIC_S, Output, PacedBoard, picture
 from .book import Page
-from .form import STYLE as FORM_STYLE
-from .form import Forms, OnAnswer
+from .form import OnAnswer
+from .going import StopButton
 from .pace import Timer
+from .panel import STYLE as PANEL_STYLE
+from .panel import OnExplore, Panel
 
 WIDGET_S = 0.1
 """Seconds between two drawings of the widget: ten a second at the most."""
@@ -33,8 +37,6 @@ REOPEN_S = 1.0
 """Seconds a further run of a cell must last before the widget comes back for it."""
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
-_STOP = "Start nothing new; let running executions finish for up to 10 s"
-_NOW = "Cancel the running executions at once"
 
 
 def hide_rule(name: str) -> str:
@@ -54,55 +56,17 @@ def hide_rule(name: str) -> str:
 
 
 def broken_rule(name: str) -> str:
-    """CSS that hides the output just after the picture ``name`` where its widget is gone."""
-    return (
-        f".jp-OutputArea-child:has(.{name})+.jp-OutputArea-child>.jupyter-widgets:not(:has(*))"
-        "{display:none}"
+    """CSS that hides the output just before or after the picture ``name`` where its widget is gone.
+
+    Also where it is not there yet.
+    """
+    beside = (
+        f".jp-OutputArea-child:has(.{name})+.jp-OutputArea-child>",
+        f".jp-OutputArea-child:has(+.jp-OutputArea-child .{name})>",
     )
-
-
-class Panel:
-    """The widgets of one run; they stay, and only what changed is sent.
-
-    Args:
-        on_answer: writes an answer down, or None for no fields.
-    """
-
-    def __init__(self, on_answer: OnAnswer | None) -> None:
-        self._top = ipywidgets.HTML()
-        self._tail = ipywidgets.HTML()
-        self._forms = None if on_answer is None else Forms(on_answer)
-
-    def show(self, view: RunView, *, live: bool) -> list[ipywidgets.Widget]:
-        """Draws a view; the tail is apart so that an opened traceback stays open while figures move."""
-        forms = [] if self._forms is None else self._forms.show(view, live=live)
-        self._top.value = html.top(view, live=live)
-        self._tail.value = html.tail(view, live=live, asked=len(forms))
-        return [self._top, *forms, self._tail]
-
-
-class StopButton:
-    """Stop, then stop now; each click calls ``on_stop`` once.
-
-    Args:
-        on_stop: what stops the runs of the cell.
-    """
-
-    def __init__(self, on_stop: Callable[[], None]) -> None:
-        self._on_stop = on_stop
-        self._clicks = 0
-        self.widget = ipywidgets.Button(description="Stop", tooltip=_STOP)
-        self.widget.add_class("wfr-button")
-        self.widget.on_click(self._clicked)
-
-    def _clicked(self, _: ipywidgets.Button) -> None:
-        self._clicks += 1
-        if self._clicks > 2:
-            return
-        self.widget.description = "Stopping…"
-        self.widget.tooltip = _NOW
-        self.widget.disabled = self._clicks == 2
-        self._on_stop()
+    gone = (".jupyter-widgets:not(:has(*))", ".jp-OutputArea-output.lm-Panel:not(:has(*))")
+    # One rule each: a browser that does not know one of them leaves the others alone.
+    return "".join(f"{place}{what}{{display:none}}" for place in beside for what in gone)
 
 
 class Frame:
@@ -112,15 +76,21 @@ class Frame:
         name: the picture's class, which this board hides while it is alive.
         on_stop: what stops the runs of the cell, or None for no button.
         on_answer: writes an answer down, or None for no fields.
+        on_explore: gives who is asked for a run's executions, or None for no section on them.
     """
 
     def __init__(
-        self, name: str, on_stop: Callable[[], None] | None, on_answer: OnAnswer | None = None
+        self,
+        name: str,
+        on_stop: Callable[[], None] | None,
+        on_answer: OnAnswer | None = None,
+        on_explore: OnExplore | None = None,
     ) -> None:
         self._on_stop = on_stop
         self._on_answer = on_answer
+        self._on_explore = on_explore
         self._stop: StopButton | None = None
-        self._style = ipywidgets.HTML(f"{html.style()}<style>{hide_rule(name)}{FORM_STYLE}</style>")
+        self._style = ipywidgets.HTML(f"{html.style()}<style>{hide_rule(name)}{PANEL_STYLE}</style>")
         self._more = ipywidgets.HTML()
         self._panels: dict[str, Panel] = {}
         self._box = ipywidgets.VBox()
@@ -132,7 +102,7 @@ class Frame:
         for view in page.panels:
             panel = self._panels.get(view.run_id)
             if panel is None:
-                panel = self._panels[view.run_id] = Panel(self._on_answer)
+                panel = self._panels[view.run_id] = Panel(view.run_id, self._on_answer, self._on_explore)
             widgets += panel.show(view, live=view in page.open)
         self._more.value = html.compact(page.lines, page.rest)
         widgets.append(self._more)
@@ -146,8 +116,29 @@ class Frame:
 
     def bundle(self) -> dict[str, Any]:
         """The widget's output; without the widget it is nothing, as the picture beside it says all."""
-        reference = {"model_id": self._box.model_id, "version_major": 2, "version_minor": 0}
-        return {_VIEW: reference, "text/html": "<div hidden></div>", "text/plain": ""}
+        return widget_bundle(self._box)
+
+
+def widget_bundle(widget: ipywidgets.DOMWidget) -> dict[str, Any]:
+    """A widget as an output that is nothing without it, as the picture beside it says all."""
+    reference = {"model_id": widget.model_id, "version_major": 2, "version_minor": 0}
+    return {_VIEW: reference, "text/html": "<div hidden></div>", "text/plain": ""}
+
+
+def show_beside(widget: ipywidgets.VBox, drawn: str, display: Callable[..., Any]) -> str:
+    """Shows a widget that takes the place of a picture while it lives; returns the picture for that.
+
+    Args:
+        widget: the widget.
+        drawn: the picture's HTML, which is shown next.
+        display: IPython's ``display``, or what takes its arguments.
+    """
+    name = f"wfresume-{uuid4().hex}"
+    widget.add_class(f"{name}-live")
+    style = ipywidgets.HTML(f"{html.style()}<style>{hide_rule(name)}{PANEL_STYLE}</style>")
+    widget.children = (style, *widget.children)
+    display(widget_bundle(widget), raw=True)
+    return f'<div class="{name}"><style>{broken_rule(name)}</style>{drawn}</div>'
 
 
 class WidgetBoard(PacedBoard):
@@ -158,6 +149,7 @@ class WidgetBoard(PacedBoard):
         on_stop: called once for each click on Stop, twice at the most; None shows no button.
         on_answer: called with the run's id, a question and what was said, once for each question that is
             answered; None shows no fields.
+        on_explore: gives who is asked for a run's executions; None shows no section on them.
         clock: monotonic seconds.
         timer: calls back later.
         time_of_day: the wall clock as people read it.
@@ -169,6 +161,7 @@ class WidgetBoard(PacedBoard):
         *,
         on_stop: Callable[[], None] | None,
         on_answer: OnAnswer | None = None,
+        on_explore: OnExplore | None = None,
         clock: Callable[[], float] = time.monotonic,
         timer: Timer | None = None,
         time_of_day: Callable[[], str] = lambda: time.strftime("%H:%M:%S"),
@@ -178,6 +171,7 @@ class WidgetBoard(PacedBoard):
         self._time_of_day = time_of_day
         self._on_stop = on_stop
         self._on_answer = on_answer
+        self._on_explore = on_explore
         self._frame: Frame | None = None
         self._on_page = False
         self._pictured_at = float("-inf")
@@ -206,7 +200,9 @@ class WidgetBoard(PacedBoard):
 
     def _open(self, page: Page) -> None:
         self._wanted_since = None
-        self._frame = self._frame or Frame(self._picture.name, self._on_stop, self._on_answer)
+        self._frame = self._frame or Frame(
+            self._picture.name, self._on_stop, self._on_answer, self._on_explore
+        )
         self._frame.show(page)
         if not self._on_page:
             self._live.show(self._frame.bundle())
@@ -215,8 +211,11 @@ class WidgetBoard(PacedBoard):
     def _end(self, page: Page, now: float) -> None:
         self._wanted_since = None
         self._take_picture(page, now)
-        if self._on_answer is not None and any(v.questions and v.status == "waiting" for v in page.panels):
-            # An answer may be given after the cell has returned, so that the fields stay.
+        asks = self._on_answer is not None and any(
+            view.questions and view.status == "waiting" for view in page.panels
+        )
+        if asks or self._on_explore is not None:
+            # An answer may be given, and an execution looked at, after the cell has returned.
             self._open(page)
         elif self._frame is not None and self._on_page:
             # Drawn once more and kept: a page that was reloaded half-way gets no further output, but its

@@ -201,7 +201,7 @@ class Decoder:
         find_class: asked first for a class.
     """
 
-    __slots__ = ("blobs", "chain", "classes", "dispatch", "memo")
+    __slots__ = ("blobs", "chain", "classes", "dispatch", "memo", "migration")
 
     def __init__(
         self, dispatch: Dispatch, blobs: Blobs, memo: Memo, find_class: FindClass | None = None
@@ -210,6 +210,7 @@ class Decoder:
         self.blobs = blobs
         self.memo = memo
         self.classes = ClassFinder(find_class)
+        self.migration: Callable[[str, str], Any] | None = getattr(find_class, "migration", None)
         self.chain: list[BaseException] = []
 
     def value(self, node: Node) -> Any:

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from .classes import is_model
 from .containers import encode_table
 from .core import TAG, DecodeFn, EncodeFn, Node
+from .migrating import migrated
 from .objects import slot_members, slot_state
 
 if TYPE_CHECKING:
@@ -83,6 +84,9 @@ def model_encoder(cls: type[BaseModel]) -> EncodeFn:
 
 def decode_model(dec: Decoder, node: dict[str, Any]) -> Any:
     """A model; fields that its class has got since the record take their default."""
+    made = None if dec.migration is None else migrated(dec, node)
+    if made is not None:
+        return made
     cls: type[BaseModel] = dec.find(node["c"], is_model)
     state = dec.table(node["d"])
     fields_set = set(node["s"]) if "s" in node else set(state)

@@ -13,6 +13,7 @@ from ..errors import DamagedError
 from .classes import is_dataclass, is_enum, is_named_tuple
 from .containers import encode_table
 from .core import TAG, DecodeFn, EncodeFn, Node
+from .migrating import migrated
 
 if TYPE_CHECKING:
     from .core import Decoder, Encoder
@@ -106,6 +107,9 @@ def has_default(field: dataclasses.Field[Any]) -> bool:
 
 def decode_dataclass(dec: Decoder, node: dict[str, Any]) -> Any:
     """A dataclass, without its ``__init__``; fields that the class has got since take their default."""
+    made = None if dec.migration is None else migrated(dec, node)
+    if made is not None:
+        return made
     cls: Any = dec.find(node["c"], is_dataclass)
     if not is_plain_layout(cls):
         raise DamagedError(f"a recorded value names {node['c']}, which cannot be restored")

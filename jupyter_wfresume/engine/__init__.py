@@ -14,7 +14,9 @@ from workflows.events import (
     InputRequiredEvent,
     InternalDispatchEvent,
     StartEvent,
+    StepFailedEvent,
     StopEvent,
+    UnhandledEvent,
     UnreconstructedException,
     WorkflowCancelledEvent,
 )
@@ -102,7 +104,9 @@ from .broker import (
     workers_of,
 )
 from .fold import Fold
+from .gathered import Gathered, gathered
 from .graph import (
+    DEFAULT_TIMEOUT_S,
     StepInfo,
     StepSource,
     event_classes,
@@ -110,10 +114,11 @@ from .graph import (
     is_final,
     own_attributes,
     run_step,
+    start_class,
     step_sources,
     steps_of,
 )
-from .parking import is_parked, parked, parked_in, release_parked
+from .parking import awakening, is_parked, left_out, parked, release_parked
 from .scout import inputs_of_execution, scout
 from .state import (
     MISSING,
@@ -122,15 +127,19 @@ from .state import (
     StateWatch,
     TrackedStore,
     default_state,
+    migrated_state,
+    state_fields,
     state_of,
     store_model,
     value_at,
 )
+from .tokens import count_tokens
 from .version import check_engine, engine_version
 from .waiters import recognize_waiters
 
 __all__ = [
     "ALONE",
+    "DEFAULT_TIMEOUT_S",
     "MISSING",
     "AddCollectedEvent",
     "AddWaiter",
@@ -147,6 +156,7 @@ __all__ = [
     "EmissionKey",
     "Event",
     "Fold",
+    "Gathered",
     "Holder",
     "HumanResponseEvent",
     "InProgressState",
@@ -164,6 +174,7 @@ __all__ = [
     "StartEvent",
     "StateModel",
     "StateWatch",
+    "StepFailedEvent",
     "StepFunctionResult",
     "StepId",
     "StepInfo",
@@ -184,6 +195,7 @@ __all__ = [
     "TickWaiterTimeout",
     "TickWakeup",
     "TrackedStore",
+    "UnhandledEvent",
     "UnreconstructedException",
     "WaitForNextTaskResult",
     "WaitResult",
@@ -197,8 +209,10 @@ __all__ = [
     "all_tasks",
     "answer_event",
     "answer_fields",
+    "awakening",
     "basic_runtime_of",
     "check_engine",
+    "count_tokens",
     "decide_retry_delay",
     "default_state",
     "detach",
@@ -207,20 +221,22 @@ __all__ = [
     "executions",
     "find_execution",
     "free_steps",
+    "gathered",
     "input_events",
     "inputs_of_execution",
     "is_busy",
     "is_final",
     "is_parked",
     "keyed",
+    "left_out",
     "live",
     "mark",
+    "migrated_state",
     "offer_runs_to",
     "open_waiters",
     "own_attributes",
     "own_requirements",
     "parked",
-    "parked_in",
     "pick_highest_priority",
     "plain",
     "recognize_waiters",
@@ -235,6 +251,8 @@ __all__ = [
     "set_workers",
     "snapshot_from_state",
     "snapshot_of",
+    "start_class",
+    "state_fields",
     "state_from_snapshot",
     "state_of",
     "step_sources",

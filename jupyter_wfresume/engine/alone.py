@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import copy
 import dataclasses
 import time
 import uuid
@@ -16,6 +17,7 @@ from pydantic import BaseModel
 from workflows.context.state_store import InMemoryStateStore, copy_state_for_edit
 from workflows.events import Event
 from workflows.plugins.basic import AsyncioAdapterQueues, setting_run_id
+from workflows.resource import ResourceManager
 from workflows.runtime.types.results import (
     AddWaiter,
     CollectionReleasePayload,
@@ -120,6 +122,20 @@ async def run_alone(
     while not queues.publish_queue.empty():
         published.append(queues.publish_queue.get_nowait())
     return _told(outcome, Alone(published=published, seconds=seconds, state=store_model(store)))
+
+
+def apart_from(workflow: Workflow) -> Workflow:
+    """The same workflow for an event loop of its own, while it may be running on another.
+
+    Its settings are shared. Its resources are made anew: one that is bound to
+    the other loop works on that loop alone, and one made here would stay behind.
+
+    Args:
+        workflow: the workflow, which is left as it is.
+    """
+    made = copy.copy(workflow)
+    made._resource_manager = ResourceManager()
+    return made
 
 
 def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -100,24 +100,31 @@ def answer_fields(cls: type[Event], requirements: Collection[str] = ()) -> tuple
         requirements: fields that the waiter has decided already.
     """
     found = tuple(
-        _field(name, field.annotation, field.is_required())
+        one_field(name, field.annotation, field.is_required())
         for name, field in cls.model_fields.items()
         if name not in requirements
     )
     return found if cls.model_fields else (AnswerField("response", "any"),)
 
 
-def _field(name: str, annotation: Any, required: bool) -> AnswerField:
+def one_field(name: str, annotation: Any, required: bool) -> AnswerField:
+    """How a field is asked for.
+
+    Args:
+        name: the field's name.
+        annotation: its type; that it may be None is left aside.
+        required: it has no default.
+    """
     if get_origin(annotation) in (Union, types.UnionType):
         kinds = [one for one in get_args(annotation) if one is not type(None)]
         annotation = kinds[0] if len(kinds) == 1 else annotation
-    choices = _choices(annotation)
+    choices = choices_of(annotation)
     if choices:
         return AnswerField(name, "choice", tuple(choices), required)
     return AnswerField(name, _KINDS.get(annotation, "json"), (), required)
 
 
-def _choices(annotation: Any) -> dict[str, Any]:
+def choices_of(annotation: Any) -> dict[str, Any]:
     """By the words that stand for it, each value that a field may have; empty where any may be."""
     if get_origin(annotation) is Literal:
         return {str(one): one for one in get_args(annotation)}
@@ -174,7 +181,7 @@ def _meant(cls: type[Event], name: str, said: Any) -> Any:
     kinds = [field.annotation]
     if get_origin(field.annotation) in (Union, types.UnionType):
         kinds = [one for one in get_args(field.annotation) if one is not type(None)]
-    return _choices(kinds[0]).get(said, said) if len(kinds) == 1 else said
+    return choices_of(kinds[0]).get(said, said) if len(kinds) == 1 else said
 
 
 def _first(error: ValueError) -> str:

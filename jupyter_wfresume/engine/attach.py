@@ -76,7 +76,7 @@ class Port(Protocol):
     def sent_by_step(self, tick: WorkflowTick) -> bool: ...
     def sent_by_body(self, tick: WorkflowTick) -> bool: ...
     def publishes(self, event: Event) -> bool: ...
-    def streaming(self) -> None: ...
+    def streaming(self, waits: bool) -> None: ...
     def streamed(self, event: Event) -> None: ...
     def snapshot(self) -> BrokerState: ...
     def recorded_result(self) -> StopEvent: ...
@@ -167,13 +167,21 @@ class AttachedExternal(ExternalRunAdapter, SnapshottableAdapter, V2RuntimeCompat
             await self._inner.send_event(tick)
 
     async def stream_published_events(self) -> AsyncGenerator[Event, None]:
-        self._port.streaming()
         if self._inner is None:
+            self._port.streaming(False)
             if not self._consumed:
                 self._consumed = True
                 yield self._port.recorded_result()
             return
-        async for event in self._inner.stream_published_events():
+        stream = self._inner.stream_published_events()
+        while True:
+            self._port.streaming(True)
+            try:
+                event = await anext(stream)
+            except StopAsyncIteration:
+                return
+            finally:
+                self._port.streaming(False)
             self._port.streamed(event)
             yield event
 

@@ -9,11 +9,13 @@ ticks had been reduced before it, so the order is exact and checked.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 
+from workflows.events import UnhandledEvent
 from workflows.runtime.control_loop.reduce import _reduce_tick
 from workflows.runtime.types.commands import (
+    CommandPublishEvent,
     CommandQueueEvent,
     CommandRunWorker,
     CommandScheduleIdleCheck,
@@ -54,6 +56,7 @@ class Fold:
         self._implied: deque[WorkflowTick] = deque()
         self._idle_pending = False
         self._now = 0.0
+        self.unaccepted: Counter[type] = Counter()
 
     @property
     def position(self) -> int:
@@ -125,7 +128,10 @@ class Fold:
 
     def _reduce(self, tick: WorkflowTick) -> None:
         if isinstance(tick, TickStepResult) and tick.step_id not in self.state.workers:
-            raise JournalError(f"step '{tick.step_id}' is in the journal but no longer in the workflow")
+            raise JournalError(
+                f"step '{tick.step_id}' is in the journal but no longer in the workflow "
+                f"(renamed? migrate.step('{tick.step_id}', to=...) says so)"
+            )
         try:
             state, commands = _reduce_tick(tick, self.state, self._now, run_id=self._run_id)
         except (ValueError, KeyError) as error:
@@ -149,5 +155,7 @@ class Fold:
                 if not self._idle_pending:
                     self._implied.append(TickIdleCheck())
                     self._idle_pending = True
+            elif isinstance(command, CommandPublishEvent) and isinstance(command.event, UnhandledEvent):
+                self.unaccepted[type(getattr(tick, "event", None))] += 1
             elif isinstance(command, CommandRunWorker) and self._on_dispatch is not None:
                 self._on_dispatch(command)

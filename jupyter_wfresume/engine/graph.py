@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,10 @@ from workflows.runtime.types.step_id import StepId
 from workflows.workflow import Workflow
 
 from .broker import LiveBrokerState
+from .state import DictState
+
+DEFAULT_TIMEOUT_S: float = inspect.signature(Workflow.__init__).parameters["timeout"].default
+"""The time budget of a workflow that is made without one, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class StepInfo:
         joins: it waits for several events.
         context: it takes the run's context, so it may send events and use the state.
         simple: it takes one event, or all of one fan-out, each of exactly a class it accepts.
+        subclasses: it takes events of subclasses of what it accepts, too.
     """
 
     name: str
@@ -45,6 +51,7 @@ class StepInfo:
     joins: bool
     context: bool = False
     simple: bool = False
+    subclasses: bool = False
 
 
 def steps_of(workflow: Workflow) -> list[StepInfo]:
@@ -62,6 +69,7 @@ def steps_of(workflow: Workflow) -> list[StepInfo]:
             joins=config.collection_param is not None or bool(config.collect_params),
             context=config.context_parameter is not None,
             simple=not config.collect_params and not config.accept_event_subclasses,
+            subclasses=config.accept_event_subclasses,
         )
     ordered: list[StepInfo] = []
     reached: list[Any] = [workflow._start_event_class, StartEvent]
@@ -74,6 +82,11 @@ def steps_of(workflow: Workflow) -> list[StepInfo]:
             ordered.append(left.pop(info.name))
             reached += info.returns
     return ordered
+
+
+def start_class(workflow: Workflow) -> type[StartEvent]:
+    """The class of the event that starts a workflow."""
+    return workflow._start_event_class
 
 
 def _takes(info: StepInfo, produced: Any) -> bool:
@@ -166,11 +179,13 @@ class StepSource:
         function: the function as it was written.
         resources: factories of its resources.
         events: event classes it takes and returns.
+        states: the class of the state it declares, where it declares one.
     """
 
     function: Callable[..., Any]
     resources: tuple[Callable[..., Any], ...]
     events: tuple[type, ...]
+    states: tuple[type, ...]
 
 
 def step_sources(workflow: Workflow) -> dict[str, StepSource]:
@@ -178,12 +193,14 @@ def step_sources(workflow: Workflow) -> dict[str, StepSource]:
     found: dict[str, StepSource] = {}
     for name, function in workflow._get_steps().items():
         config = function._step_config
+        state = config.context_state_type
         factories = [getattr(one.resource, "_factory", None) for one in config.resources]
         classes = [cls for cls in (*config.accepted_events, *config.return_types) if isinstance(cls, type)]
         found[name] = StepSource(
             function=getattr(function, "__func__", function),
             resources=tuple(one for one in factories if one is not None),
             events=tuple(cls for cls in classes if issubclass(cls, Event)),
+            states=() if state in (None, DictState) else (state,),
         )
     return found
 

@@ -3,20 +3,30 @@
 To the engine it is a step that waits for an event which never comes: it holds
 no worker, its stream stays open, so that no fan-in fires without it, and it
 survives as any waiter does. The next life takes it up again as the work item
-it was, with its whole retry budget.
+it was, with its whole retry budget. Where a person leaves it out, it is woken by
+the event that it waits for, and returns nothing.
 """
 
 from __future__ import annotations
 
 from workflows.events import Event
 from workflows.runtime.types.internal_state import BrokerState, EventAttempt
-from workflows.runtime.types.results import AddWaiter, StepWorkerWaiter
+from workflows.runtime.types.results import (
+    AddWaiter,
+    DeleteWaiter,
+    StepWorkerOutput,
+    StepWorkerResult,
+)
+from workflows.runtime.types.step_id import StepId
+from workflows.runtime.types.ticks import TickAddEvent
+
+from .answers import mark, waiter_key
 
 PREFIX = "wfresume-parked-"
 
 
 class Parked(Event):
-    """What a parked execution waits for; it is never sent."""
+    """What a parked execution waits for; it is sent where a person leaves that execution out."""
 
 
 def parked(work_item_id: str) -> AddWaiter[Event]:
@@ -25,19 +35,36 @@ def parked(work_item_id: str) -> AddWaiter[Event]:
     return waiter
 
 
+def awakening(step: str, work_item_id: str) -> tuple[TickAddEvent, str]:
+    """What wakes one execution that was set aside, and what names its waiter.
+
+    Args:
+        step: the step.
+        work_item_id: the engine's id of the work item.
+    """
+    key = waiter_key(step, PREFIX + work_item_id)
+    event = Parked()
+    mark(event, key)
+    # With the step named, no other one that takes every event gets it too.
+    return TickAddEvent(event=event, step_id=StepId.root(step)), key
+
+
 def is_parked(waiter_id: str) -> bool:
     """Whether a waiter is an execution that was set aside."""
     return waiter_id.startswith(PREFIX)
 
 
-def parked_in(state: BrokerState) -> list[tuple[str, StepWorkerWaiter[Event]]]:
-    """Step and waiter of each execution that was set aside."""
-    return [
-        (str(step_id), waiter)
-        for step_id, worker in state.workers.items()
-        for waiter in worker.collected_waiters
-        if is_parked(waiter.waiter_id)
-    ]
+def left_out(state: BrokerState, step: str, work_item_id: str) -> list[StepWorkerOutput]:
+    """The result of an execution that a person leaves out: nothing.
+
+    Args:
+        state: the live state.
+        step: the step.
+        work_item_id: the engine's id of the work item.
+    """
+    own = PREFIX + work_item_id
+    waits = any(waiter.waiter_id == own for waiter in state.workers[StepId.root(step)].collected_waiters)
+    return [StepWorkerResult(result=None), *([DeleteWaiter(waiter_id=own)] if waits else [])]
 
 
 def release_parked(state: BrokerState) -> None:
@@ -46,6 +73,8 @@ def release_parked(state: BrokerState) -> None:
         waiting = [waiter for waiter in worker.collected_waiters if is_parked(waiter.waiter_id)]
         for waiter in reversed(waiting):
             worker.collected_waiters.remove(waiter)
+            if waiter.resolved_event is not None:
+                continue  # it was woken, so that it is in a queue, or under way, already
             worker.queue.insert(
                 0,
                 EventAttempt(

@@ -24,6 +24,8 @@ __all__ = [
     "StateWatch",
     "TrackedStore",
     "default_state",
+    "migrated_state",
+    "state_fields",
     "state_of",
     "store_model",
     "value_at",
@@ -145,3 +147,15 @@ def state_of(ctx: Context[Any]) -> BaseModel | None:
     """The state model that a passed ``ctx=`` carries, or None where it has none in memory."""
     store = ctx.store
     return store_model(store) if isinstance(store, InMemoryStateStore) else None
+
+
+def state_fields(model: BaseModel) -> dict[str, Any]:
+    """What a state holds by name, whether its class still declares it or not."""
+    if isinstance(model, DictState):
+        return dict(model.items())
+    return {**model.__dict__, **(model.__pydantic_extra__ or {})}
+
+
+def migrated_state(model: BaseModel, fields: dict[str, Any]) -> BaseModel:
+    """A state of the same class with these fields, checked by the class."""
+    return type(model)(**fields)

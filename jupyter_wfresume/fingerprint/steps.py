@@ -40,6 +40,7 @@ def step_codes(
     instance_attributes: Mapping[str, Any],
     resources: Mapping[str, Sequence[Callable[..., Any]]],
     events: Mapping[str, Sequence[type]],
+    states: Mapping[str, Sequence[type]] = types.MappingProxyType({}),
 ) -> dict[str, StepCode]:
     """The code of steps: their own, and all of the user's that it names, however far away.
 
@@ -52,10 +53,12 @@ def step_codes(
         instance_attributes: what the user set on the instance.
         resources: factories of each step's resources.
         events: classes of the events that each step accepts and returns.
+        states: classes of the state that each step declares.
     """
     walk = Walk(owner, frozenset(steps), instance_attributes)
+    named = {"resource": resources, "event": events, "state": states}
     walked = {
-        name: _roots(walk, name, function, resources.get(name, ()), events.get(name, ()))
+        name: _roots(walk, name, function, {kind: known.get(name, ()) for kind, known in named.items()})
         for name, function in steps.items()
     }
     walk.finish()
@@ -71,8 +74,7 @@ def _roots(
     walk: Walk,
     name: str,
     function: Callable[..., Any],
-    resources: Sequence[Callable[..., Any]],
-    events: Sequence[type],
+    named: Mapping[str, Sequence[Any]],
 ) -> tuple[list[Edge], dict[Node, str]]:
     if isinstance(function, types.MethodType):
         function = function.__func__
@@ -80,7 +82,7 @@ def _roots(
     given = {node: ITSELF for _, node in roots[:1] if node.kind in ("helper", "method")}
     if not given:  # a library's step, such as an agent's: it may use anything of its workflow
         roots += walk.members.all()
-    for kind, things in (("resource", resources), ("event", events)):
+    for kind, things in named.items():
         for thing in things:
             edges = walk.binding(kind, getattr(thing, "__name__", kind), thing, (kind, id(thing)))
             roots += edges

@@ -5,7 +5,8 @@ reduced before it, ``t`` the loop's time in seconds since the epoch:
 
 =====  =====================================================================
 ``O``  opens a journal: format, engine, start event, state, snapshot of ``ctx=``
-``L``  a life begins: when the life before it gave its last sign, workers by step
+``L``  a life begins: when the life before it gave its last sign, workers by step, and what
+       migrations did before it: steps' new names, changes of the state
 ``S``  the engine's session start
 ``A``  an event from outside the loop: the start event, a send, an answer
 ``R``  the result of an execution
@@ -17,16 +18,22 @@ reduced before it, ``t`` the loop's time in seconds since the epoch:
 ``B``  a change of the state made by the body
 ``E``  a life ends: status, sentence, seconds alive so far, and for a finished run its last snapshot
 =====  =====================================================================
+
+What a record says of cost, where there is something to say: in ``R`` and ``F`` the seconds ``d``, the
+tokens that calls of language models reported, prompt, completion and total (``tk``), and those of runs that
+the execution ran itself (``tb``); where it was answered from another run, what it took there (``ud``,
+``ut``). ``E`` has what a stop cut off: executions, seconds, tokens (``cut``).
 """
 
 from __future__ import annotations
 
 from .blobs import StoreBlobs
+from .costs import Tally, cost_for_header, cost_in_header, saved_for_record, tally_of, tokens_in
 from .ending import Final, final
 from .evidence import Evidence, Inputs, Proof, inputs_of
 from .headers import dump as dump_header
 from .headers import load as load_header
-from .log import FORMAT, Journal, history
+from .log import FORMAT, Journal, history, with_names
 from .questions import Question, Questions
 from .restore import overwrite, restore
 from .restored import Restored
@@ -48,12 +55,15 @@ __all__ = [
     "Restored",
     "StateLog",
     "StoreBlobs",
+    "Tally",
     "TickReader",
     "TickWriter",
     "Unkept",
     "apply_ops",
     "changed_paths",
     "content_at",
+    "cost_for_header",
+    "cost_in_header",
     "dump_header",
     "final",
     "history",
@@ -61,4 +71,8 @@ __all__ = [
     "load_header",
     "overwrite",
     "restore",
+    "saved_for_record",
+    "tally_of",
+    "tokens_in",
+    "with_names",
 ]

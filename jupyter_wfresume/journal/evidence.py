@@ -62,14 +62,13 @@ class Evidence:
         self._code_of = code_of
         self._runs = runs
         self._repeated: set[tuple[str, int]] = set()
-        self._barred: dict[tuple[str, Inputs], tuple[str, str]] = {}
+        self._last: dict[tuple[str, Inputs], tuple[str, str, str]] = {}
         self._sent: dict[str, dict[str, Any]] = defaultdict(dict)
         self._touched: set[str] = set()
         self._seconds: list[tuple[str, float]] = []
         self.steps: set[str] = set()
         self._by_input: dict[tuple[str, Inputs], list[Proof]] = defaultdict(list)
         self._codes: dict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
-        self._failed: dict[tuple[str, Inputs], str] = {}
 
     def add(self, run_id: str, records: list[Record], reader: TickReader, workflow: str = "") -> None:
         """Take the executions of one run.
@@ -113,14 +112,20 @@ class Evidence:
         if "wr" in record or "st" in record:
             self._touched.add(step)
         if record["k"] == "F":
-            self._failed[key] = proof.label
+            self._keep(key, proof, "")
             return
         self._seconds.append((step, proof.seconds))
         why = _why_not(record)
         if why:
-            self._barred[key] = (why, proof.code)
+            self._keep(key, proof, why)
         else:
             self._by_input[key].append(proof)
+
+    def _keep(self, key: tuple[str, Inputs], proof: Proof, why: str) -> None:
+        """Remember what came last of these inputs: newer runs are added first, their records in order."""
+        known = self._last.get(key)
+        if known is None or known[0] == proof.run_id:
+            self._last[key] = (proof.run_id, why, proof.code)
 
     def _life(self, record: Record, reader: TickReader) -> Mapping[str, str]:
         if "code" not in record:
@@ -187,11 +192,13 @@ class Evidence:
 
     def failed_before(self, step: str, inputs: Inputs) -> bool:
         """Whether the last thing recorded of these inputs is a failure."""
-        return (step, inputs) in self._failed and not self._by_input.get((step, inputs))
+        last = self._last.get((step, inputs))
+        return last is not None and not last[1] and not self._by_input.get((step, inputs))
 
     def barred(self, step: str, inputs: Inputs) -> tuple[str, str] | None:
         """Why a finished execution on these inputs answers none, and digest of its code; or None."""
-        return self._barred.get((step, inputs))
+        last = self._last.get((step, inputs))
+        return last[1:] if last is not None and last[1] else None
 
     def sent(self, step: str) -> list[Any]:
         """Nodes of what a step sent, one of each class."""

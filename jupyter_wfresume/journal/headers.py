@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import DamagedError
-from ..records import ErrorView, FieldView, QuestionView, RunHeader, StepView
+from ..records import ErrorView, FailureView, FieldView, QuestionView, RunHeader, StepView
 
 
 def dump(header: RunHeader) -> bytes:
@@ -32,6 +32,7 @@ def load(data: bytes) -> RunHeader:
         values["notes"] = tuple(raw.get("notes", ()))
         values["steps"] = tuple(StepView(**step) for step in raw.get("steps", ()))
         values["questions"] = tuple(_question(one) for one in raw.get("questions", ()))
+        values["failures"] = tuple(_failure(one) for one in raw.get("failures", ()))
         error = raw.get("error")
         values["error"] = None if error is None else ErrorView(**error)
         return RunHeader(**values)
@@ -42,3 +43,7 @@ def load(data: bytes) -> RunHeader:
 def _question(raw: dict[str, Any]) -> QuestionView:
     fields = tuple(FieldView(**{**one, "choices": tuple(one["choices"])}) for one in raw.get("fields", ()))
     return QuestionView(**{**raw, "fields": fields})
+
+
+def _failure(raw: dict[str, Any]) -> FailureView:
+    return FailureView(tuple(ErrorView(**one) for one in raw["errors"]), raw["count"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import DamagedError, StoreFormatError
 from ..records import Lease
@@ -56,7 +58,36 @@ def history(store: Store, run_id: str) -> History:
                 f"run {run_id[:8]} was written by a newer jupyter_wfresume (journal format "
                 f"{opening['v']}, this one reads {FORMAT}): upgrade jupyter_wfresume"
             )
+    for number, record in enumerate(records):
+        if "rn" in record:
+            records[:number] = with_names(records[:number], record["rn"])
     return History(records, damage, beyond)
+
+
+def with_names(records: Sequence[Record], names: Mapping[str, str]) -> list[Record]:
+    """Records in which steps have other names.
+
+    Args:
+        records: a run's, in order.
+        names: by name in the records, the name to give.
+    """
+    if not names:
+        return list(records)
+    found: list[Record] = []
+    for record in records:
+        changed: Record = {}
+        if record.get("s") in names:
+            changed["s"] = names[record["s"]]
+        if record["k"] == "L":
+            changed = {key: _renamed(record[key], names) for key in ("code", "w") if key in record}
+        if any(send[2] in names for send in record.get("n", ())):
+            changed["n"] = [[*send[:2], names.get(send[2], send[2]), *send[3:]] for send in record["n"]]
+        found.append({**record, **changed} if changed else record)
+    return found
+
+
+def _renamed(by_step: Any, names: Mapping[str, str]) -> Any:
+    return {names.get(step, step): item for step, item in by_step.items()}
 
 
 class Journal:

@@ -136,6 +136,8 @@ class _Restorer:
         if self.out.lives:
             release_parked(self.fold.holder.state)
         set_workers(self.fold.holder.state, record.get("w", {}))
+        if "st" in record:
+            self._patch(record["st"])
         self.out.lives += 1
 
     def _now_driven(self, stamp: float) -> float:
@@ -205,6 +207,7 @@ class _Restorer:
         self._check_inputs(record, execution)
         if "m" in record:
             overwrite(execution.event, self._reader.value(record["m"]))
+            self.out.changed[id(execution.event)] = execution.event
         tick = self._reader.result(record, execution.event)
         self._note_lost(number, record, tick)
         self._keep_refs(
@@ -308,7 +311,7 @@ class _Restorer:
     def _finish(self) -> None:
         self._carry()
         state = self.fold.holder.state
-        self.out.state = state
+        self.out.state, self.out.unaccepted = state, self.fold.unaccepted
         numbers = {step: dict(known) for step, known in self.out.indexes.items()}
         for step_id, one in self.fold.ahead():
             self.out.in_flight.append((str(step_id), _number(numbers, str(step_id), one)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +39,7 @@ class Restored:
             already delivered, by index.
         indexes: by step, the work items in order of first dispatch.
         refs: where each event that is still in use was written, by ``id``.
+        changed: events that an execution has changed in place since they were written, by ``id``.
         in_flight: work items that were under way when the last life ended.
         lost: events that stand in for ones that were not kept, with their place.
         waiters: open waiters, for their timeouts.
@@ -50,6 +52,7 @@ class Restored:
         started: whether the start event was delivered.
         answers: slots of the answers that were delivered.
         stop: where the run's stop event was written, for one that has it.
+        unaccepted: classes of events that no step and no waiter took, counted.
     """
 
     state: LiveBrokerState
@@ -58,6 +61,7 @@ class Restored:
     carried: dict[str, dict[int, Event]] = field(default_factory=dict)
     indexes: dict[str, dict[str, int]] = field(default_factory=dict)
     refs: dict[int, tuple[Event, Ref]] = field(default_factory=dict)
+    changed: dict[int, Event] = field(default_factory=dict)
     in_flight: list[tuple[str, int]] = field(default_factory=list)
     lost: dict[int, tuple[Event, Ref, list[str]]] = field(default_factory=dict)
     waiters: list[Waiter] = field(default_factory=list)
@@ -69,3 +73,4 @@ class Restored:
     started: bool = False
     answers: set[str] = field(default_factory=set)
     stop: Ref | None = None
+    unaccepted: Counter[type] = field(default_factory=Counter)

@@ -8,12 +8,13 @@ from . import completion
 from .answer import AnswerMagics
 from .commands import WfresumeMagics
 from .resolve import ResolveMagics
+from .skip import SkipMagics
 from .transform import AwaitedMagics
 
 _OWNER = WfresumeMagics.__name__
 _MAGICS = {
     "cell": ("wfrun", "wfreplay"),
-    "line": ("wfruns", "wfresume", "wfshow", "wfreplay", "wfresolve", "wfanswer"),
+    "line": ("wfruns", "wfresume", "wfshow", "wfreplay", "wfresolve", "wfanswer", "wfskip"),
 }
 
 __all__ = ["load", "unload"]
@@ -22,7 +23,7 @@ __all__ = ["load", "unload"]
 def load(shell: InteractiveShell) -> None:
     """Put the magics, their input transformer and their completions into a shell, once."""
     unload(shell)
-    shell.register_magics(WfresumeMagics, ResolveMagics, AnswerMagics)
+    shell.register_magics(WfresumeMagics, ResolveMagics, AnswerMagics, SkipMagics)
     shell.input_transformers_post.append(AwaitedMagics(shell, _OWNER))
     completion.register(shell)
 
@@ -35,6 +36,6 @@ def unload(shell: InteractiveShell) -> None:
     for kind, names in _MAGICS.items():
         for name in names:
             shell.magics_manager.magics[kind].pop(name, None)
-    for owner in (_OWNER, ResolveMagics.__name__, AnswerMagics.__name__):
+    for owner in (_OWNER, ResolveMagics.__name__, AnswerMagics.__name__, SkipMagics.__name__):
         shell.magics_manager.registry.pop(owner, None)
     completion.unregister(shell)

@@ -13,7 +13,6 @@ from ..durable import open_run, runs
 from ..errors import UsageError, WfresumeError
 from ..records import FieldView, QuestionView
 from ..session import Run, literal, question_of
-from ..store import is_alive
 
 _STORE = r"--store(?:=|\s+)(?P<store>\"[^\"]*\"|'[^']*'|[^\s\"']+)"
 _LEADING = re.compile(rf"\s*{_STORE}(?=\s|$)")
@@ -63,7 +62,7 @@ def _answer(line: str) -> str:
     run.answer(value_of(question, text), question)
     left = len(questions) - 1
     more = f"; {left} more question{'s wait' if left > 1 else ' waits'}" if left else ""
-    return f"answered '{question.text}': {_what_now(run)}{more}"
+    return f"answered '{question.text}': {what_now(run)}{more}"
 
 
 def read(line: str) -> tuple[str, str | None, str, str | None]:
@@ -118,14 +117,15 @@ def _field(field: FieldView) -> str:
     return f"{field.name}: {'|'.join(field.choices) if field.choices else field.kind}"
 
 
-def _what_now(run: Run) -> str:
-    top = run
-    while top.header.parent:
-        top = open_run(top.header.parent, top.store.path)
-    lease = top.driver
-    if lease is not None and is_alive(lease.owner) is not False:
+def what_now(run: Run) -> str:
+    """Who acts on what a person has said of a run.
+
+    Args:
+        run: the run.
+    """
+    if run.is_driven:
         return "the kernel that drives the run takes it now"
-    return f"run its cell again to go on, or %wfresume {top.id[:8]}"
+    return f"run its cell again to go on, or %wfresume {run.top.id[:8]}"
 
 
 def candidates(line: str) -> tuple[str, list[str]]:

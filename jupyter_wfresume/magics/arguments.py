@@ -123,9 +123,11 @@ LIST_OPTIONS = (STORE,)
 
 DIFF = Option("--diff", "diff", "OTHER")
 CONTINUE = Option("--continue", "continue_")
+UNDO = Option("--undo", "undo")
 
 SHOW_OPTIONS = (DIFF, STORE)
 REPLAY_OPTIONS = (CONTINUE, STORE, BOARD)
+SKIP_OPTIONS = (UNDO, STORE)
 
 
 def parse(magic: str, line: str, options: Sequence[Option], most_words: int, word: str) -> Arguments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NoReturn
 
 from IPython.core.error import UsageError as ShellUsageError
@@ -11,10 +12,11 @@ from IPython.core.magic import Magics, cell_magic, line_cell_magic, line_magic, 
 from IPython.display import display
 from IPython.utils.text import DollarFormatter
 
-from ..board import make_board
+from ..board import make_board, show_run_live
 from ..durable import RunList, answerer, open_run, runs
 from ..errors import DryRun, MissingClassError, UsageError
-from ..records import Options
+from ..explore import explorer
+from ..records import Options, RunHeader
 from ..session import Session
 from ..show import Shown, look_at
 from . import frontend, replaying
@@ -68,14 +70,23 @@ class WfresumeMagics(Magics):
 
     @line_magic
     def wfruns(self, line: str) -> RunList:
-        """List the recorded runs, newest first: id, name, status, progress, age and size.
+        """List the recorded runs, newest first: id, name, status, progress, cost, age and size.
 
         %wfruns [NAME] [--store DIR]
+
+        took      seconds of its executions, one after the other, over all its lives
+        attempts  how often steps ran, where some have failed or were cut off
+        lives     how often the run was started
+        tokens    what calls of llama-index-core's models reported
+        saved     executions that were not executed again, by resume and by reuse, and their seconds
+
+        A column that has nothing to say of any run is left out.
 
         The call's value is the list of runs:
 
             runs = %wfruns enrich
             runs[0].status
+            runs[0].cost.tokens.total
         """
         try:
             arguments = parse("%wfruns", line, LIST_OPTIONS, 1, "NAME")
@@ -91,8 +102,8 @@ class WfresumeMagics(Magics):
         %wfshow RUN [STEP[N]] [--diff OTHER] [--store DIR]
 
         RUN        a name, for its latest run; or a run id or its unique prefix
-        STEP[N]    one execution: its input, output, error and times. work[3,17,40:45], work[failed] and
-                   work give a table
+        STEP[N]    one execution: its input, output, error and times. work[3,17,40:45], work[failed],
+                   work[skipped] and work give a table
         --diff     which executions differ from those of another run, and how
         --store    the store's folder; by default JUPYTER_WFRESUME_STORE, or .wfresume in the working folder
 
@@ -107,9 +118,12 @@ class WfresumeMagics(Magics):
                 raise UsageError(
                     "%wfshow needs a RUN: a name, or the start of a run's id; %wfruns lists them"
                 )
-            return look_at(
-                *arguments.words, other=arguments.given.get("diff"), store=arguments.given.get("store")
-            )
+            store = arguments.given.get("store")
+            shown = look_at(*arguments.words, other=arguments.given.get("diff"), store=store)
+            front = frontend.look(self.shell)
+            if shown.page is not None and front.widgets and not front.headless:
+                shown.live = partial(show_run_live, shown.page, explorer(store)(shown.value.id), display)
+            return shown
         except (UsageError, MissingClassError) as error:
             raise ShellUsageError(str(error)) from None
 
@@ -168,8 +182,7 @@ class WfresumeMagics(Magics):
     def show_in_passing(self, value: Any) -> None:
         """Show the value of a line magic that is not the last of its cell, where IPython would not."""
         if self.shell.ast_node_interactivity != "all":
-            show: Any = display  # it has no types
-            show(value)
+            _show(value)
 
     async def run_cell_awaited(self, line: str, body: str) -> None:
         """Run ``%%wfrun``; the input transformer sends the cell here.
@@ -193,8 +206,16 @@ class WfresumeMagics(Magics):
         """
         try:
             arguments = parse("%wfresume", self._expanded(line), RESUME_OPTIONS, 1, "RUN")
-            name, options, cell = self._recorded(arguments)
-            await self._run(name, options, cell)
+            if not arguments.words:
+                raise UsageError(
+                    "%wfresume needs a RUN: a name, or the start of a run's id; %wfruns lists them"
+                )
+            header = open_run(arguments.words[0], arguments.given.get("store")).header
+            if header.cell.lstrip("%").startswith("wfreplay"):
+                await self._fork_again(header, arguments.given.get("store"))
+            else:
+                name, options, cell = self._recorded(header, arguments)
+                await self._run(name, options, cell)
         except UsageError as error:
             raise ShellUsageError(str(error)) from None
 
@@ -232,6 +253,7 @@ class WfresumeMagics(Magics):
             has_front_end=front.widgets and not front.headless,
             on_stop=(lambda: session.request_stop()) if front.can_stop else None,
             on_answer=answerer(options.store),
+            on_explore=explorer(options.store),
         )
         session = Session(
             name,
@@ -254,11 +276,22 @@ class WfresumeMagics(Magics):
             show_next(self.shell, error, session.sentence_for(error))
             raise
 
-    def _recorded(self, arguments: Arguments) -> tuple[str | None, Options, Cell]:
+    async def _fork_again(self, header: RunHeader, store: str | None) -> None:
+        """Leave the same run at the same place again, which goes on with a fork that is unfinished."""
+        if header.status == "done":
+            print(f"{header.name}: recorded result of run {header.run_id[:4]}; no step is executed")
+            _show(open_run(header.run_id, store).result)
+            return
+        first, _, body = header.cell.partition("\n")
+        magic, _, line = first.partition(" ")
+        asked = replaying.read(magic, self._expanded(line), header.extra["fork"]["run"], store)
+        cell = Cell(header.cell, body) if magic.startswith("%%") else None
+        result = await replaying.Replaying(self.shell, asked, cell, header.cell).run()
+        if result is not None:
+            _show(result)
+
+    def _recorded(self, header: RunHeader, arguments: Arguments) -> tuple[str | None, Options, Cell]:
         """Return name, options and cell that run a recorded run's cell again."""
-        if not arguments.words:
-            raise UsageError("%wfresume needs a RUN: a name, or the start of a run's id; %wfruns lists them")
-        header = open_run(arguments.words[0], arguments.given.get("store")).header
         first, _, body = header.cell.lstrip().partition("\n")
         if first.split(None, 1)[:1] != ["%%wfrun"]:
             raise UsageError(f"code started run {header.run_id[:8]}, not %%wfrun: run that code again")
@@ -314,3 +347,8 @@ async def _settle_quietly(session: Session) -> None:
         await session.settle()
     except BaseException:  # noqa: BLE001  # the body's own exception is raised next, and their boards show these
         return
+
+
+def _show(value: Any) -> None:
+    show: Any = display  # it has no types
+    show(value)

@@ -21,6 +21,7 @@ from .arguments import (
     RESUME_OPTIONS,
     RUN_OPTIONS,
     SHOW_OPTIONS,
+    SKIP_OPTIONS,
     STORE,
     Option,
 )
@@ -32,7 +33,7 @@ _MOST_INDEXES = 50
 
 _IDENTIFIER = "jupyter_wfresume"
 _LINE = re.compile(
-    r"(?:\s*|.*=\s*)(%%wfrun|%wfruns|%wfresume|%wfshow|%%?wfreplay|%wfresolve|%wfanswer)(\s.*)"
+    r"(?:\s*|.*=\s*)(%%wfrun|%wfruns|%wfresume|%wfshow|%%?wfreplay|%wfresolve|%wfanswer|%wfskip)(\s.*)"
 )
 _OFFERED: dict[str, tuple[Sequence[Option], bool, bool]] = {
     "%%wfrun": (RUN_OPTIONS, False, False),
@@ -43,6 +44,7 @@ _OFFERED: dict[str, tuple[Sequence[Option], bool, bool]] = {
     "%%wfreplay": (REPLAY_OPTIONS, True, True),
     "%wfresolve": (LIST_OPTIONS, True, False),
     "%wfanswer": (LIST_OPTIONS, True, False),
+    "%wfskip": (SKIP_OPTIONS, True, True),
 }
 """By magic: its options, whether ids of runs fit where names do, and whether an execution follows."""
 
@@ -132,7 +134,8 @@ def _runs(store: str | None, ids: bool) -> list[str]:
 def _places(run: str, store: str | None, typed: str) -> list[str]:
     """Steps of a run; behind a step's bracket its executions, failures first."""
     try:
-        rows = executions(open_run(run.strip("'\""), store).records)
+        opened = open_run(run.strip("'\""), store)
+        rows = executions(opened.records, opened.left_out)
     except WfresumeError:
         return []  # as above
     by_step: dict[str, list[Row]] = {}

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from IPython.display import display
@@ -13,14 +14,16 @@ from IPython.display import display
 from ..board import make_board
 from ..durable import open_run
 from ..errors import MissingClassError, RunEnded, UsageError
+from ..explore import explorer
 from ..records import RunView
-from ..replay import Edit, Replayed, Replays, choose
+from ..replay import Edit, Replayed, choose
 from ..session import Run
 from ..session.again import fork_of, input_of, replay_of
 from . import frontend
 from .arguments import REPLAY_OPTIONS, parse
 from .body import Body, Cell, execute, prepare
 from .endings import show_next
+from .several import Progress, replay_several
 
 _EVENT, _EVENTS = "ev", "events"
 
@@ -46,12 +49,14 @@ class Asked:
     board: Any
 
 
-def read(magic: str, line: str) -> Asked:
+def read(magic: str, line: str, left: str = "", store: str | None = None) -> Asked:
     """Read a magic's line.
 
     Args:
         magic: as typed, for the sentences.
         line: the text behind it.
+        left: id of the run that is meant, where the line is an old one, whose RUN may name another by now.
+        store: the store that it is in.
 
     Raises:
         UsageError: it does not fit, or names what is not on record.
@@ -59,7 +64,7 @@ def read(magic: str, line: str) -> Asked:
     arguments = parse(magic, line, REPLAY_OPTIONS, 2, "RUN and STEP[N]")
     if not arguments.words:
         raise UsageError(f"{magic} needs RUN and STEP[N], as in {magic} enrich work[17]; %wfruns lists runs")
-    run = open_run(arguments.words[0], arguments.given.get("store"))
+    run = open_run(left, store) if left else open_run(arguments.words[0], arguments.given.get("store"))
     if len(arguments.words) == 1:
         steps = ", ".join(sorted({one.step for one in run.executions})) or "none"
         raise UsageError(f"{magic} needs STEP[N] behind the run, as in work[17]; recorded steps: {steps}")
@@ -67,7 +72,7 @@ def read(magic: str, line: str) -> Asked:
     asked = Asked(
         run,
         text,
-        choose(run.records, text),
+        choose(run.records, text, run.left_out),
         bool(arguments.given.get("continue_")),
         arguments.given.get("board", "auto"),
     )
@@ -119,16 +124,12 @@ class Replaying:
         return replace(body, quiet=True) if body.statements else None
 
     async def _replay(self, body: Body | None) -> Any:
-        found, chosen = Replays(), self._asked.chosen
-        for step, index in chosen:
-            try:
-                edit = await self._edit(body, step, index)
-                found.append(await self._alone(step, index, edit))
-            except UsageError as error:
-                if len(chosen) == 1:
-                    raise
-                found.refused.append((f"{step}[{index}]", str(error)))
-        return found[0] if len(chosen) == 1 else found
+        chosen = self._asked.chosen
+        if len(chosen) == 1:
+            ((step, index),) = chosen
+            return await self._alone(step, index, await self._edit(body, step, index))
+        progress = Progress(len(chosen), frontend.look(self._shell).kernel)
+        return await replay_several(self._asked.run, chosen, partial(self._edit, body), progress)
 
     async def _alone(self, step: str, index: int, edit: Edit | None) -> Replayed:
         run = self._asked.run
@@ -170,6 +171,7 @@ class Replaying:
             display=display if front.kernel else None,
             has_front_end=front.widgets and not front.headless,
             on_stop=(lambda: stops[0]()) if front.can_stop else None,
+            on_explore=explorer(str(self._asked.run.store.path)),
         )
 
         def close(view: RunView) -> None:

@@ -143,7 +143,7 @@ async def replay(
         notes=_notes(recorded.lost_in(state), as_it_was, unknown),
         edited=edit is not None,
     )
-    waited = any(item[0] == "w" for item in record["r"])
+    waited = "pk" not in record and any(item[0] == "w" for item in record["r"])
     then = Outcome(done.old_output, done.old_error, waited)
     now = Outcome(done.new_output, new.error, new.waits)
     done.differences = compare(then, now)

@@ -35,7 +35,7 @@ def edited(edit: Edit | None, events: list[Event], many: bool, label: str) -> li
         if many:
             raise UsageError(f"{label} takes a list of events: edit them with a function, not with fields")
         for name, value in edit.items():
-            _set(events[0], name, value, label)
+            set_field(events[0], name, value, label)
         return events
     if callable(edit):
         given = edit(events if many else events[0])
@@ -49,7 +49,18 @@ def edited(edit: Edit | None, events: list[Event], many: bool, label: str) -> li
     )
 
 
-def _set(event: Event, name: str, value: Any, label: str) -> None:
+def set_field(event: Event, name: str, value: Any, label: str) -> None:
+    """Set one field of an event, checked as its class says.
+
+    Args:
+        event: the event.
+        name: the field's name.
+        value: what it is to be.
+        label: ``work[17]``.
+
+    Raises:
+        UsageError: the class has no such field, or it cannot be this value.
+    """
     cls = type(event)
     if name in cls.model_fields:
         try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..codec import Blobs, digest
+from ..codec import Blobs
 from ..engine import Event, RetryAttempt, StateModel, StepWorkerState, Workflow, find_execution
-from ..errors import CannotKeepError, DamagedError, JournalError, MissingClassError, UsageError
-from ..journal import FindClass, LostValue, Record, TickReader, apply_ops, restore
+from ..errors import DamagedError, JournalError, MissingClassError, UsageError
+from ..journal import FindClass, LostValue, Record, TickReader, apply_ops, content_at, restore
 from ..journal.state import slots
 from ..projection import Place, node_at
 from .outcome import NotKept
@@ -23,7 +23,8 @@ def find(records: list[Record], step: str, index: int) -> int:
     Raises:
         UsageError: there is none.
     """
-    ends = [number for number, record in enumerate(records) if record["k"] in "RF"]
+    # What a person left out did not run then; what it had raised before is what can be seen again.
+    ends = [number for number, record in enumerate(records) if record["k"] in "RF" and "sk" not in record]
     found = [n for n in ends if (records[n]["s"], records[n]["i"]) == (step, index)]
     if found:
         return found[-1]
@@ -114,6 +115,8 @@ def recorded_output(records: list[Record], step: str, index: int, reader: TickRe
 def recorded_error(record: Record, reader: TickReader) -> Exception | None:
     """What a recorded execution raised, or None."""
     node = next((item[1] for item in record["r"] if item[0] == "x"), None)
+    if "pk" in record:
+        node = record["pk"][0]  # to the engine, one that was set aside waits
     return None if node is None else reader.exception(node)
 
 
@@ -206,17 +209,7 @@ def _state_at(records: list[Record], count: int, reader: TickReader, model: Stat
 
 
 def _stands(state: StateModel, seen: list[tuple[tuple[Any, ...], str]]) -> bool:
-    return all(_content(state, path) == value for path, value in seen)
-
-
-def _content(state: StateModel, path: tuple[Any, ...]) -> str | None:
-    value: Any = slots(state).get(path[0]) if path else state
-    try:
-        for part in path[1:]:
-            value = value[part] if isinstance(value, dict) else getattr(value, part, None)
-        return digest(value)
-    except (CannotKeepError, KeyError, TypeError):
-        return None
+    return all(content_at(state, path) == value for path, value in seen)
 
 
 def lost_in(state: StateModel) -> list[str]:
@@ -253,7 +246,8 @@ def surroundings(
     """
     record = records[number]
     uses = {"c", "d", "w", "e"}
-    steps = (one for one in records if one["k"] == "R" and one["s"] == record["s"])
+    own = (one for one in records if one["k"] == "R" and one["s"] == record["s"])
+    steps = (one for one in own if "pk" not in one and "sk" not in one)
     if not any(item[0] in uses for one in steps for item in one["r"]):
         return None, ""
     until = {"k": "N", "q": record["q"], "t": record["t"]}

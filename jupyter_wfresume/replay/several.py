@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,12 +18,12 @@ from .words import Difference
 
 _NAMED = re.compile(r"(?P<step>\w+)(?:\[(?P<which>[^\]]*)\])?")
 Inputs = tuple[str, ...]
-_STATUSES = ("done", "failed", "waiting")
+_STATUSES = ("done", "failed", "waiting", "skipped")
 _RARE = 8
 """A part of an input that more executions share does not tell that two of them belong together."""
 
 
-def choose(records: list[Record], text: str) -> list[tuple[str, int]]:
+def choose(records: list[Record], text: str, left_out: Container[str] = ()) -> list[tuple[str, int]]:
     """The executions that ``work[3,17,40:45]``, ``work[failed]`` or ``work`` (all of it) name, by index.
 
     A range ends before its second number, as in Python.
@@ -31,6 +31,7 @@ def choose(records: list[Record], text: str) -> list[tuple[str, int]]:
     Args:
         records: a run's records, from the first.
         text: what was typed.
+        left_out: failed executions that a person has decided to leave out.
 
     Raises:
         UsageError: it names none, or cannot be read.
@@ -39,9 +40,10 @@ def choose(records: list[Record], text: str) -> list[tuple[str, int]]:
     if typed is None:
         raise UsageError(f"'{text}' names no execution: write work[17], work[3,17,40:45] or work[failed]")
     step, which = typed["step"], typed["which"]
-    rows = {row.index: row for row in executions(records) if row.step == step}
+    known = executions(records, left_out)
+    rows = {row.index: row for row in known if row.step == step}
     if not rows:
-        steps = ", ".join(sorted({row.step for row in executions(records)})) or "none"
+        steps = ", ".join(sorted({row.step for row in known})) or "none"
         raise UsageError(f"no step '{step}' in this run; recorded steps: {steps}")
     if which is None:
         return [(step, index) for index in sorted(rows)]

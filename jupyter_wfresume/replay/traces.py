@@ -51,6 +51,11 @@ def trace(error: BaseException) -> list[str]:
     return [where(frame) for frame in users or frames[-1:]]
 
 
+def is_users_own(filename: str) -> bool:
+    """Whether a file is the user's: no library's, and none of ours or the engine's."""
+    return _is_users(filename) and not _is_librarys(filename)
+
+
 def _place(filename: str) -> str:
     """Name a file as a traceback does: a cell's by its number, although it has a file's name too."""
     # Asked without IPython, which a script need not have loaded.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from .asking import Asked
+from .blocking import CALL_S
 from .drive import Beginning, Drive
-from .flights import CURRENT, Flight, Flights, StepInterrupt, apart
+from .flights import CURRENT, Flight, Flights, StepInterrupt, apart, spent
 from .hooks import Hooks
 from .worker import Workers
 
 __all__ = [
+    "CALL_S",
     "CURRENT",
     "Asked",
     "Beginning",
@@ -19,4 +21,5 @@ __all__ = [
     "StepInterrupt",
     "Workers",
     "apart",
+    "spent",
 ]

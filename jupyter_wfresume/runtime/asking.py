@@ -15,6 +15,7 @@ from ..engine import (
     TickAddEvent,
     TickStepResult,
     WorkflowTick,
+    awakening,
     is_parked,
     mark,
     open_waiters,
@@ -157,6 +158,17 @@ class Asking:
             mark(event, asked.takes)
         self._mailbox.expect(event, slot, asked.takes)
         self._deliver(TickAddEvent(event=event))
+
+    def leave_out(self, flight: Flight, slot: str) -> None:
+        """Wake an execution that was set aside: a person has decided that it is left out.
+
+        Args:
+            flight: the execution.
+            slot: where the decision was written down.
+        """
+        tick, key = awakening(flight.step, flight.work_item_id)
+        self._mailbox.expect(tick.event, slot, key)
+        self._deliver(tick)
 
     def delivered(self, slot: str) -> None:
         """An answer is on record."""

@@ -67,7 +67,7 @@ class Beginning:
         previous_beat: the last sign of the life before, seconds since the epoch, or None.
         timeout_s: replaces the workflow's own budget; None keeps it, inf removes it.
         codes: digest of each step's code as it is now.
-        written_codes: node of those with what they are made of.
+        life: further members of the record that opens this life.
     """
 
     restored: Restored | None
@@ -76,7 +76,7 @@ class Beginning:
     previous_beat: float | None
     timeout_s: float | None
     codes: Mapping[str, str]
-    written_codes: Any
+    life: Record
 
 
 class Drive:
@@ -173,7 +173,7 @@ class Drive:
         """The engine started the loop."""
         self.inner = inner
         self.loop = asyncio.get_running_loop()
-        self._release = watch(self.loop)
+        self._release = watch(self.loop, self.flights, self._hooks.blocked)
 
     def apart(self, make: Callable[[], T]) -> T:
         """Call something that starts tasks of the run, not of the execution that may be calling."""
@@ -211,8 +211,8 @@ class Drive:
                 "k": "L",
                 "t": now,
                 "prev": self._beginning.previous_beat,
-                "code": self._beginning.written_codes,
                 "w": workers_of(state),
+                **self._beginning.life,
             }
         )
         for lost in self._watch.begin(self.store):
@@ -377,9 +377,9 @@ class Drive:
         """Whether an event goes into the stream."""
         return self._mailbox.publishes(event)
 
-    def streaming(self) -> None:
-        """The body consumes the stream."""
-        self._mailbox.consumed = True
+    def streaming(self, waits: bool) -> None:
+        """The body consumes the stream: it waits for the next event now, or no longer."""
+        self._mailbox.streaming(waits)
 
     def streamed(self, event: Event) -> None:
         """The body got an event from the stream."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..engine import Event, StepWorkerFailed
+from ..records import Saved, Tokens
 
 T = TypeVar("T")
 
@@ -37,7 +39,7 @@ class Flight:
         gated: dispatched while nothing new may start.
         held: its final failure is held back while siblings finish.
         parked: the failure for which it was set aside.
-        skipped: a person decided that it is left out.
+        skipped: when a person decided that it is left out, seconds since the epoch, or 0.
         dead: it was interrupted and will not finish.
         reads: state paths it read.
         writes: state paths it wrote.
@@ -51,6 +53,9 @@ class Flight:
         replaced: what it is given in place of its inputs, by their ``id``.
         source: the execution of an earlier run that answers it: run, record, the
             seconds it took, digest of its code; None where it is executed.
+        saved: tokens that it took in that earlier run.
+        tokens: of each call of a language model that it made.
+        below: says the tokens of each run that it runs itself.
         alone: it runs again only to make an input that was not kept.
         children: tasks and calls in threads that it started beside itself.
         told: what of it was cancelled.
@@ -69,7 +74,7 @@ class Flight:
     gated: bool = False
     held: StepWorkerFailed | None = None
     parked: StepWorkerFailed | None = None
-    skipped: bool = False
+    skipped: float = 0.0
     dead: bool = False
     recorded: bool = False
     alone: bool = False
@@ -81,6 +86,9 @@ class Flight:
     published: list[Event] = field(default_factory=list)
     asked: list[Event] = field(default_factory=list)
     source: tuple[str, int, float, str] | None = None
+    saved: Tokens = field(default_factory=Tokens)
+    tokens: list[Tokens] = field(default_factory=list)
+    below: list[Callable[[], Tokens]] = field(default_factory=list)
     replaced: dict[int, Event] = field(default_factory=dict)
     nested: dict[str, int] = field(default_factory=dict)
     task: asyncio.Task[Any] | None = None
@@ -120,17 +128,32 @@ def apart(make: Callable[[], T]) -> T:
         CURRENT.reset(token)
 
 
+def spent(tokens: Tokens) -> None:
+    """A call of a language model has ended: the execution that the running code belongs to has made it.
+
+    Args:
+        tokens: as reported.
+    """
+    flight = CURRENT.get()
+    if flight is not None:
+        flight.tokens.append(tokens)  # threads of one step may do this at once
+
+
 class Flights:
     """All executions of one run that are under way.
 
     Args:
         changed: called whenever one starts or ends.
+
+    Attributes:
+        cut: what was lost of those that ended without a result.
     """
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
         self._all: dict[str, Flight] = {}
         self._leftover: list[Flight] = []
+        self.cut = Saved()
         self._event = asyncio.Event()
         self.gate = asyncio.Event()
         self.gate.set()
@@ -147,8 +170,12 @@ class Flights:
 
     def end(self, flight: Flight) -> None:
         """Its result was recorded, or it was cancelled."""
-        if self._all.pop(flight.invocation_id, None) is not None and not flight.finished:
-            self._leftover.append(flight)
+        if self._all.pop(flight.invocation_id, None) is not None:
+            if flight.began and not flight.recorded:
+                took_s = max(0.0, time.time() - flight.began)
+                self.cut += Saved(1, took_s, sum(flight.tokens, Tokens()))
+            if not flight.finished:
+                self._leftover.append(flight)
         self.poke()
 
     def poke(self) -> None:

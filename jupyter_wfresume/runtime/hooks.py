@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from ..effects import Place
-from ..engine import StepWorkerOutput, StopEvent
+from ..engine import Event, StepWorkerOutput, StopEvent
 from ..journal import FindClass
+from .blocking import Blocked
 from .flights import Flight
 
 
@@ -21,10 +22,13 @@ class Hooks:
         idle: called when nothing can move without help, and when it can again.
         asked: called when what is asked may have changed.
         warn: told of what a user should know, one sentence each.
+        blocked: told of an execution that keeps the loop busy.
+        unaccepted: told of an event that no step and no waiter has taken.
+        reads: told when the running task begins to wait for an event of the stream, and when it has one.
         supply: fills inputs that were not kept.
         reuse: the recorded output of an earlier run's execution that is right for
             this one, or None.
-        skip: whether a person decided that an execution is left out.
+        skip: when a person decided that an execution is left out, seconds since the epoch, or 0.
         keep_going: an execution that fails for good is set aside.
         place: where an execution stands, for its side effects.
         cut_off: told when an execution will not finish.
@@ -38,9 +42,12 @@ class Hooks:
     idle: Callable[[bool], None]
     asked: Callable[[], None]
     warn: Callable[[str], None]
+    blocked: Blocked
+    unaccepted: Callable[[Event], None]
+    reads: Callable[[bool], None]
     supply: Callable[[Flight], Awaitable[None]]
     reuse: Callable[[Flight], Awaitable[list[StepWorkerOutput] | None]]
-    skip: Callable[[Flight], bool]
+    skip: Callable[[Flight], float]
     keep_going: bool
     place: Callable[[Flight], Place]
     cut_off: Callable[[Flight, BaseException], None]

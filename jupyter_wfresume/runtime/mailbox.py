@@ -16,6 +16,7 @@ from ..engine import (
     StartEvent,
     TickAddEvent,
     TickSessionStart,
+    UnhandledEvent,
     WaitResult,
     WaitResultTick,
     WorkflowTick,
@@ -72,6 +73,7 @@ class Mailbox:
         self._body_sends = 0
         self._internal_published = 0
         self._streamed = 0
+        self._newest: Event | None = None
         self.consumed = False
         self.is_idle = False
 
@@ -116,6 +118,7 @@ class Mailbox:
 
     def came_from_outside(self, tick: TickAddEvent) -> bool:
         """Whether an event came through the mailbox or began the run; asked once for each."""
+        self._newest = tick.event
         if tick.emission is None:
             return True
         if tick.emission in self._external:
@@ -215,6 +218,8 @@ class Mailbox:
         flight = CURRENT.get()
         if flight is not None and flight.alone:
             return False
+        if isinstance(event, UnhandledEvent) and self._newest is not None:
+            self._hooks.unaccepted(self._newest)
         if not isinstance(event, InternalDispatchEvent):
             if flight is not None and isinstance(event, InputRequiredEvent):
                 flight.asked.append(event)
@@ -225,6 +230,11 @@ class Mailbox:
             return True
         self._internal_published += 1
         return self._internal_published <= INTERNAL_KEPT
+
+    def streaming(self, waits: bool) -> None:
+        """The running task waits for the next event of the stream, or no longer."""
+        self.consumed = True
+        self._hooks.reads(waits)
 
     def streamed(self) -> None:
         """The body got an event from the stream."""

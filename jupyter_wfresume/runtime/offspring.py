@@ -15,11 +15,17 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
 from ..effects import carried
-from .flights import CURRENT, Flight
+from .blocking import Blocked, Lookout
+from .flights import CURRENT, Flight, Flights
 
 
-def watch(loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
-    """Note, for each execution, what it starts on ``loop``.
+def watch(loop: asyncio.AbstractEventLoop, flights: Flights, blocked: Blocked) -> Callable[[], None]:
+    """Note, for each execution of a run, what it starts on ``loop``, and whether it blocks the loop.
+
+    Args:
+        loop: the running loop.
+        flights: the executions of the run.
+        blocked: told of one that blocks the loop.
 
     Returns:
         Ends it; the loop is then as it was.
@@ -27,8 +33,10 @@ def watch(loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
     factory = loop.get_task_factory()
     found = factory if isinstance(factory, _Offspring) else _Offspring(loop, factory)
     found.users += 1
+    found.lookout.add(flights, blocked)
 
     def release() -> None:
+        found.lookout.remove(flights)
         found.users -= 1
         if not found.users:
             found.leave()
@@ -41,6 +49,7 @@ class _Offspring:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, previous: Any) -> None:
         self.users = 0
+        self.lookout = Lookout(loop)
         self._loop = loop
         self._previous = previous
         self._in_thread = loop.run_in_executor
@@ -51,6 +60,7 @@ class _Offspring:
 
     def leave(self) -> None:
         """Put back what stood here before."""
+        self.lookout.end()
         if self._loop.get_task_factory() is self:
             self._loop.set_task_factory(self._previous)
         with contextlib.suppress(TypeError):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from ..engine import InProgressState, LiveBrokerState, StepId, StepInfo, open_waiters
-from ..journal import Record
+from ..journal import Record, Tally, cost_for_header, saved_for_record
 from ..projection import finishes
-from ..records import StepView
+from ..records import Saved, StepView
 
 _RECENT = 200
 
@@ -53,7 +53,9 @@ class Progress:
         self.steps = steps
         self.counts = {info.name: StepCount() for info in steps}
         self.saved_s = 0.0
+        self.tally = Tally()
         self.versions: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.unaccepted: Counter[type] = Counter()
 
     @property
     def saved(self) -> int:
@@ -72,6 +74,7 @@ class Progress:
             record: of its result.
             code: digest of the step's code then.
         """
+        self.tally.add(record, earlier=True)
         count = self.counts.setdefault(record["s"], StepCount())
         if finishes(record) and record["i"] not in count.restored:
             count.restored.add(record["i"])
@@ -87,6 +90,7 @@ class Progress:
             record: the result.
             code: digest of the step's code now.
         """
+        self.tally.add(record)
         count = self.counts.setdefault(record["s"], StepCount())
         if "pk" in record or (record["k"] == "F" and any(item[0] == "x" for item in record["r"])):
             count.failed.add(record["i"])
@@ -102,6 +106,24 @@ class Progress:
             count.done.add(record["i"])
             count.failed.discard(record["i"])
             count.recent.append(record["d"])
+
+    def ended(self, cut: Saved) -> Record:
+        """A life ends; what its record says of executions that it cut off.
+
+        Args:
+            cut: what was lost of them.
+        """
+        said: Record = {"cut": saved_for_record(cut)} if cut.executions else {}
+        self.tally.add({"k": "E", **said})
+        return said
+
+    def for_header(self) -> dict[str, Any]:
+        """What the header keeps beside the board's lines."""
+        said: dict[str, Any] = {
+            "versions": {step: dict(found) for step, found in self.versions.items()},
+            "cost": cost_for_header(self.tally.cost()),
+        }
+        return {**said, "left_out": list(self.tally.left_out)} if self.tally.left_out else said
 
     def views(
         self, state: LiveBrokerState, standing: Callable[[str, InProgressState], Standing]

@@ -18,6 +18,7 @@ from ..engine import (
 from ..errors import CannotKeepError
 from ..journal import Journal, Record, Restored, TickWriter, Unkept
 from ..journal.state import Lost
+from ..records import Tokens
 from .flights import Flight
 from .hooks import Hooks
 from .mailbox import STREAM_KEPT
@@ -58,6 +59,8 @@ class Recorder:
                 with contextlib.suppress(CannotKeepError):
                     node = encode(event, self.journal.store_blobs, self._find_class)
             self.refs.put(event, ref, node)
+            if id(event) in restored.changed:
+                self.refs.has_changed(event)
 
     def append(self, record: Record) -> int:
         """Write one record.
@@ -121,7 +124,7 @@ class Recorder:
         if flight.parked is not None:
             record["pk"] = [self._writer.exception(flight.parked.exception), flight.parked.failed_at]
         if flight.skipped:
-            record["sk"] = 1
+            record["sk"] = flight.skipped
         number = self.append(record)
         self._remember(number, tick, record)
         for one in written.unkept:
@@ -165,6 +168,10 @@ class Recorder:
         record.update({"i": flight.index, "b": round(flight.began, 3), "d": round(took_s, 3)})
         if flight.attempt:
             record["a"] = flight.attempt
+        below = sum((tokens() for tokens in flight.below), Tokens())
+        for key, tokens in (("tk", sum(flight.tokens, Tokens())), ("tb", below), ("ut", flight.saved)):
+            if tokens:
+                record[key] = [tokens.prompt, tokens.completion, tokens.total]
         refs = [self.refs.get(event) for event in flight.inputs]
         if all(ref is not None for ref in refs):
             record["in"] = refs[0] if len(refs) == 1 else refs

@@ -66,6 +66,10 @@ class Refs:
         self._changed.add(id(event))
         return node
 
+    def has_changed(self, event: Event) -> None:
+        """Know of an event that an execution of an earlier life had changed."""
+        self._changed.add(id(event))
+
     def was_changed(self, event: Event) -> bool:
         """Whether some execution has changed the event since it was written."""
         return id(event) in self._changed and self.get(event) is not None

@@ -19,13 +19,13 @@ from ..engine import (
     StepWorkerFailed,
     StepWorkerFunction,
     StepWorkerOutput,
-    StepWorkerResult,
     StepWorkerState,
     Workflow,
     decide_retry_delay,
     find_execution,
     is_final,
     keyed,
+    left_out,
     parked,
 )
 from .flights import CURRENT, Flight, Flights
@@ -110,9 +110,9 @@ class Workers:
             found[1].received |= self._carried.get(flight.work_item_id, {}).keys()
         await self._hooks.supply(flight)
         flight.began = time.time()
-        if self._hooks.skip(flight):
-            flight.skipped = True
-            return [StepWorkerResult(result=None)]
+        flight.skipped = self._hooks.skip(flight)
+        if flight.skipped:
+            return left_out(self._holder.state, flight.step, flight.work_item_id)
         reused = await self._hooks.reuse(flight)
         if reused is not None:
             return reused
@@ -164,7 +164,7 @@ class Workers:
             return decided
         if self._hooks.keep_going:
             flight.parked = failure
-            return [parked(flight.work_item_id)]
+            return [keyed(parked(flight.work_item_id), flight.step)]
         flight.held = failure
         self._flights.gate.clear()
         self._draining(flight)

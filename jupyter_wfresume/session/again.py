@@ -15,6 +15,7 @@ from ..replay import Edit, Replayed, edited_input, recorded_input, replay
 from .begin import finder
 from .fork import Fork
 from .instances import instance_of
+from .migrating import renamed
 from .supply import Supply
 from .world import replay_place
 
@@ -40,7 +41,9 @@ async def replay_of(
     """
     flow = instance_of(run.header.workflow, workflow)
     blobs = StoreBlobs(run.store)
-    find, records = finder(flow), run.records
+    find = finder(flow)
+    records, names = renamed(flow, run.records)
+    step = names.get(step, step)
 
     def events() -> list[Event]:
         return edited_input(flow, records, step, index, Supply.reader(blobs, find), edit)
@@ -64,8 +67,9 @@ def input_of(run: Run, step: str, index: int) -> Any:
     flow = instance_of(run.header.workflow)
     reader = Supply.reader(StoreBlobs(run.store), finder(flow))
     found: list[Any] = []
+    records, names = renamed(flow, run.records)
     # An edit that changes nothing is given what an edit would be given.
-    edited_input(flow, run.records, step, index, reader, found.append)
+    edited_input(flow, records, names.get(step, step), index, reader, found.append)
     return found[0]
 
 
@@ -113,7 +117,8 @@ async def fork_of(
     if run.header.parent:
         raise UsageError(f"run {run.id[:8]} was run by a step of run {run.header.parent[:8]}: fork that one")
     reader = Supply.reader(StoreBlobs(run.store), finder(flow))
-    records = run.records
+    records, names = renamed(flow, run.records)
+    step = names.get(step, step)
     fork = _fork(run, flow, records, reader, step, index, edit)
     start = reader.value(records[0]["start"]) if records[0].get("start") else None
     if not isinstance(start, StartEvent):

@@ -16,15 +16,13 @@ from ..journal import StoreBlobs
 from ..records import QuestionView
 from ..store import Store
 from .said import fitted
+from .skips import Skips
 
 if TYPE_CHECKING:
     from .life import Life
 
 SLOT = "answer."
 """Entries of a run that hold answers begin so."""
-
-SKIP = "skip."
-"""Entries of a run that name executions to leave out begin so."""
 
 LOOK_EVERY_S = 0.3
 """How often a run that waits looks for answers given elsewhere, in seconds."""
@@ -52,16 +50,6 @@ def give(store: Store, run_id: str, question: QuestionView, value: Any) -> None:
         )
     said = {"key": question.key, "value": encode(value, StoreBlobs(store)), "at": time.time()}
     store.put_note(run_id, f"{SLOT}{time.time_ns():020d}", json.dumps(said).encode())
-
-
-def skip(store: Store, run_id: str, label: str) -> None:
-    """Write down that an execution is left out, because a person said so."""
-    store.put_note(run_id, f"{SKIP}{label}", b"1")
-
-
-def skipped(store: Store, run_id: str) -> set[str]:
-    """The executions that a person decided to leave out."""
-    return {slot.removeprefix(SKIP) for slot in store.notes(run_id, SKIP)}
 
 
 def answer_in(folder: Path, run_id: str, question: QuestionView, value: Any) -> None:
@@ -113,20 +101,25 @@ class Answers:
 
     Args:
         life: the run's life.
+
+    Attributes:
+        skips: does the same for what a person leaves out.
     """
 
     def __init__(self, life: Life) -> None:
         self._life = life
         self._sent: set[str] = set()
+        self.skips = Skips(life)
 
     async def watch(self) -> None:
         """Deliver answers as they come, until cancelled."""
         while True:
             try:
                 self.deliver()
+                self.skips.deliver()
             except WfresumeError as error:
                 # The store may be busy, or one entry damaged: the others are still to be delivered.
-                self._life.warn(f"an answer cannot be read: {error}")
+                self._life.warn(f"what a person said cannot be read: {error}")
             self.tidy()
             await asyncio.sleep(LOOK_EVERY_S)
 

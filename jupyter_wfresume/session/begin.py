@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ..codec import decode, encode
+from ..codec import Migrating, decode, encode
 from ..engine import (
     Context,
     Port,
@@ -14,6 +14,7 @@ from ..engine import (
     StateModel,
     StepWorkerOutput,
     Workflow,
+    count_tokens,
     default_state,
     engine_version,
     event_classes,
@@ -34,18 +35,22 @@ from ..journal import (
     history,
     restore,
 )
+from ..migrations import migrate
 from ..plan import Plan, outdated
 from ..records import Lease, RunHeader
-from ..runtime import Beginning, Drive, Flight, Hooks
+from ..runtime import CURRENT, Beginning, Drive, Flight, Hooks, spent
 from . import words
-from .answers import skipped
 from .codes import Codes
 from .fits import misfits
 from .forecast import forecast, lines, still_to_run
 from .life import Life
+from .migrating import migrate_state, renamed, with_first_names
 from .recorded import Recorded
 from .reuse import Reuse
+from .skips import left_out, pending
 from .supply import Supply
+from .unmet import unmet
+from .warned import Warned, before, lasting, typical_s
 from .world import places
 
 if TYPE_CHECKING:
@@ -59,6 +64,7 @@ class _Found:
     records: list[Record]
     restored: Restored | None
     damage: str
+    migrated: Record = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,7 @@ def finder(workflow: Workflow) -> FindClass:
     def find(module: str, qualname: str) -> type | None:
         return classes.get((module, qualname))
 
-    return find
+    return Migrating(find, migrate.of_class)
 
 
 def begin(session: Session, call: Decided) -> tuple[Port, Life | None]:
@@ -154,12 +160,14 @@ class _Beginner:
         if call.plan.action == "recorded":
             said = [f"gives the recorded result of run {short}{why}; no step would be executed"]
         elif call.plan.action == "resume":
-            records = history(self._session.store, header.run_id).records
-            said = [f"resumes run {short}{why}"]
+            records, _ = renamed(call.workflow, history(self._session.store, header.run_id).records)
+            said = [f"resumes run {short}{why}{self._leaves_out(records)[1]}"]
             if records:
-                said += still_to_run(steps_of(call.workflow), self._restored(records).state, records)
+                said += still_to_run(steps_of(call.workflow), self._restored(records)[0].state, records)
         else:
             said = [f"would be a new run{why}", *(self._forecast() or ["  every step would run"])]
+        if call.plan.action != "recorded":
+            said += unmet(call.workflow, self._session.cell, snapshot_of(call.ctx) is not None)
         self._session.tell("\n".join([f"{header.name}: {said[0]}", *said[1:]]))
         raise DryRun(header.run_id, "new", "nothing was executed: this was a dry run")
 
@@ -184,11 +192,18 @@ class _Beginner:
         if self._call.parent is None:
             age = words.ago(time.time() - header.updated)
             kept = f"; {self._call.plan.why}" if self._call.plan.why else ""
+            skips = header.extra.get("left_out", [])
+            kept += f"; {words.left_out(skips)}" if skips else ""
             self._session.tell(
                 f"{header.name}: recorded result of run {words.short(header.run_id)}, "
                 f"{age} old{self._elsewhere()}{kept}; no step is executed (--fresh runs it again)"
             )
         return Recorded(self._call.workflow, header.engine_run_id, ended)
+
+    def _leaves_out(self, records: list[Record]) -> tuple[list[str], str]:
+        """What a person has left out of a run that goes on, and how its line says so."""
+        skips = pending(self._session.store, self._header, records)
+        return skips, f"; leaves out {words.listed(skips)}" if skips else ""
 
     def _elsewhere(self) -> str:
         here, there = self._session.notebook, self._header.notebook
@@ -213,9 +228,13 @@ class _Beginner:
         if not read.records:
             return _Found([], None, damage)
         _check_engine(header, read.records[0])
-        return _Found(read.records, self._restored(read.records), damage)
+        records, names = renamed(self._call.workflow, read.records)
+        restored, ops = self._restored(records)
+        migrated: Record = {"rn": names} if names else {}
+        return _Found(records, restored, damage, {**migrated, "st": ops} if ops else migrated)
 
-    def _restored(self, records: list[Record]) -> Restored:
+    def _restored(self, records: list[Record]) -> tuple[Restored, list[Any]]:
+        """The run as its records leave it, and what its state's migration changed."""
         call = self._call
         try:
             restored = restore(
@@ -230,14 +249,15 @@ class _Beginner:
         except JournalError as error:
             raise _refusal(self._header, error) from error
         reader = Supply.reader(self._blobs, self._find)
+        ops = migrate_state(call.workflow, restored, self._blobs)
         wrong = misfits(records, restored, call.codes.parts, reader.value)
         if wrong:
             raise JournalError(
                 f"cannot resume run {words.short(self._header.run_id)} of {self._header.name}: {wrong}; "
-                "restore the class or give what is new a default, make them again in a new run with "
-                "--stale rerun, or start over with --fresh"
+                "restore the class or give what is new a default, register a migration (README), make "
+                "them again in a new run with --stale rerun, or start over with --fresh"
             )
-        return restored
+        return restored, ops
 
     def _life(self, found: _Found) -> Life:
         header, session = self._header, self._session
@@ -252,8 +272,11 @@ class _Beginner:
             error=None,
             cell=session.cell or header.cell,
             notebook=session.notebook or header.notebook,
-            notes=() if found.restored is None else header.notes,
-            extra={key: value for key, value in header.extra.items() if key != "died"},
+            notes=() if found.restored is None else lasting(header.notes),
+            extra=with_first_names(
+                {key: value for key, value in header.extra.items() if key != "died"},
+                found.migrated.get("rn", {}),
+            ),
         )
         return Life(session, self._call.workflow, self._call.codes, began, headline, self._call.parent)
 
@@ -268,28 +291,38 @@ class _Beginner:
             previous_beat=session.previous_beat,
             timeout_s=session.options.timeout_s if call.parent is None else None,
             codes=call.codes.digests,
-            written_codes=encode(call.codes.written(), self._blobs),
+            life={"code": encode(call.codes.written(), self._blobs), **found.migrated},
         )
-        left_out = skipped(session.store, self._header.run_id)
+        life.answers.skips.knows(left_out(session.store, self._header.run_id))
+        warned = Warned(life, self._typical_s)
         hooks = Hooks(
             header=life.header_bytes,
-            changed=life.changed,
+            changed=warned.changed,
             idle=life.waiting.idle,
             asked=life.waiting.asked,
             warn=life.warn,
+            blocked=warned.blocked,
+            unaccepted=warned.unaccepted,
+            reads=lambda waits: session.movers.reads(life, waits),
             supply=supply.fill,
             reuse=_nothing if call.reuse is None else call.reuse.answer,
-            skip=lambda flight: flight.label in left_out,
+            skip=life.answers.skips.at,
             keep_going=session.options.keep_going,
-            place=places(session.store, self._header, call.lease, self._find, life.warn),
+            place=places(session.store, life.header, call.lease, self._find, life.warn),
             cut_off=life.cut_off,
             conclude=life.conclude,
             given_up=life.given_up,
             find_class=self._find,
         )
+        count_tokens(spent)
         drive = Drive(call.workflow, self._header.engine_run_id, journal, beginning, hooks)
+        above = CURRENT.get() if call.parent is not None else None
+        if above is not None:
+            above.below.append(lambda: drive.progress.tally.tokens)
         if call.reuse is not None:
             call.reuse.drive = drive
+            if found.restored is not None:
+                call.reuse.goes_on(found.records, found.restored.indexes)
             life.reuse = call.reuse
         return drive
 
@@ -332,7 +365,14 @@ class _Beginner:
         )
         return lines(found)
 
+    def _typical_s(self) -> dict[str, float]:
+        """By step, the median seconds of an execution in earlier runs of the name."""
+        reuse = self._call.reuse
+        return {} if reuse is None else typical_s(reuse.matcher.evidence.durations())
+
     def _count(self, drive: Drive, found: _Found) -> None:
+        if found.restored is not None:
+            drive.progress.unaccepted.update(found.restored.unaccepted)
         codes: dict[str, str] = {}
         reader = Supply.reader(self._blobs, self._find)
         for record in found.records:
@@ -340,6 +380,8 @@ class _Beginner:
                 codes = self._call.codes.of_life(reader.value(record["code"]))
             elif record["k"] in "RF":
                 drive.progress.restored(record, codes.get(record["s"], ""))
+            elif record["k"] == "E":
+                drive.progress.tally.add(record)
 
     def _say(self, life: Life, found: _Found) -> None:
         """What is said before work starts, in one line, and what is kept in sight."""
@@ -349,12 +391,17 @@ class _Beginner:
             counted = words.counted(life.view().steps)
             ended = life.headline
             life.headline = f"resumed at {counted} · {ended}"
-            said = f"resumes run {short} at {counted} executions; {why or ended}{self._elsewhere()}"
+            skips, without = self._leaves_out(found.records)
+            if skips:
+                life.warn(words.left_out(skips))
+            said = f"resumes run {short} at {counted} executions; {why or ended}{self._elsewhere()}{without}"
         else:
             said = f"new run {short}{f' ({why})' if why else ''}"
         if call.parent is None:
             plan = self._forecast() if found.restored is None else []
             self._session.tell("\n".join([f"{header.name}: {said}", *plan]))
+        if call.parent is None:
+            before(life, snapshot_of(call.ctx) is not None)
         if found.damage:
             life.warn(found.damage)
         old = outdated(header, call.codes.digests) if found.restored is not None else {}
@@ -388,8 +435,8 @@ def _refusal(header: RunHeader, error: JournalError) -> WfresumeError:
     if type(error) is not JournalError:
         return error
     return JournalError(
-        f"cannot resume run {words.short(header.run_id)} of {header.name}: {error}; "
-        "restore what was changed, or start over with --fresh"
+        f"cannot resume run {words.short(header.run_id)} of {header.name}: {error}; restore what was "
+        "changed, reuse what still fits in a new run with --stale rerun, or start over with --fresh"
     )
 
 

@@ -133,6 +133,7 @@ def codes_of(workflow: Workflow) -> Codes:
             instance_attributes=own_attributes(workflow),
             resources={name: source.resources for name, source in sources.items()},
             events={name: source.events for name, source in sources.items()},
+            states={name: source.states for name, source in sources.items()},
         )
     )
 

@@ -16,6 +16,7 @@ from .begin import finder
 from .codes import Codes, effective
 from .fork import Fork
 from .match import Matcher, Taken
+from .migrating import renamed
 from .reuse import Reuse
 from .supply import Supply
 
@@ -133,6 +134,8 @@ class Earlier:
             except WfresumeError:
                 # A run that cannot be read answers nothing; its own call says so.
                 continue
+            if header.workflow == type(workflow).__name__:
+                records, _ = renamed(workflow, records)
             found.add(header.run_id, records, reader, header.workflow)
         self._evidence[key] = found
         return found
@@ -151,10 +154,11 @@ def versioned(header: RunHeader, store: Store, workflow: Workflow, codes: Codes)
     """
     reader = Supply.reader(StoreBlobs(store), finder(workflow))
     try:
-        versions = codes.versions(history(store, header.run_id).records, reader.value)
+        records = history(store, header.run_id).records
     except WfresumeError:
         # What is damaged is named where the run goes on.
         return header
+    versions = codes.versions(renamed(workflow, records)[0], reader.value)
     return replace(header, extra={**header.extra, "versions": versions})
 
 

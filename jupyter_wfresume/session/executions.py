@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..codec import Blobs, decode
@@ -10,7 +10,7 @@ from ..effects import telling
 from ..engine import Workflow
 from ..errors import UsageError
 from ..journal import FindClass, Record
-from ..projection import Row, executions, node_at
+from ..projection import Row, node_at
 from ..records import ExecutionStatus
 from ..replay import Edit
 
@@ -164,10 +164,10 @@ class Execution:
 
 
 def executions_of(
-    records: list[Record], blobs: Blobs, find_class: FindClass, replayer: Replayer
+    rows: Sequence[Row], records: list[Record], blobs: Blobs, find_class: FindClass, replayer: Replayer
 ) -> list[Execution]:
     """The executions of a run that left a record."""
-    return [Execution(row, records, blobs, find_class, replayer) for row in executions(records)]
+    return [Execution(row, records, blobs, find_class, replayer) for row in rows]
 
 
 def execution_of(found: list[Execution], step: str, index: int) -> Execution:

@@ -1,11 +1,12 @@
-"""Whether what is pending in a run still fits the classes of its events."""
+"""Whether what is pending in a run, and its state, still fit their classes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..engine import Event
+from ..codec import fault_of
+from ..engine import Event, StateModel
 from ..journal import Record, Restored
 
 
@@ -42,6 +43,10 @@ def misfits(
         verb = "does" if len(found) == 1 else "do"
         what = f"{len(found):,} pending {events} {name}{maker}"
         said.append(f"{what} {verb} not fit the class as it is now ({found[0][1]})")
+    fault = _names_fault(restored.model)
+    if fault:
+        name = type(restored.model).__name__
+        said.append(f"the state {name} does not fit the class as it is now ({fault})")
     return "; ".join(said)
 
 
@@ -63,18 +68,24 @@ def _edited(
 def _fault(event: Event) -> str:
     """What the class as it is now has against an event, or nothing."""
     cls, held = type(event), event.__dict__
+    fault = _names_fault(event)
+    if fault:
+        return fault
+    try:
+        cls.model_validate({name: held[name] for name in cls.model_fields if name in held})
+    except Exception as error:  # noqa: BLE001  # the class's validators are the user's and may raise anything
+        return fault_of(error)
+    return ""
+
+
+def _names_fault(model: StateModel) -> str:
+    """What the names of a model's fields have against it, or nothing."""
+    cls, held = type(model), model.__dict__
     for name, each in cls.model_fields.items():
         if each.is_required() and name not in held:
             return f"it has no '{name}'"
     gone = [name for name in held if name not in cls.model_fields]
-    if gone and cls.model_fields.keys() - event.model_fields_set:
+    if gone and cls.model_fields.keys() - model.model_fields_set:
         # Renamed, perhaps: a default in the place of what is on record would go unnoticed.
         return f"it holds '{gone[0]}', which the class no longer has"
-    try:
-        cls.model_validate({name: held[name] for name in cls.model_fields if name in held})
-    except Exception as error:  # noqa: BLE001  # the class's validators are the user's and may raise anything
-        errors = getattr(error, "errors", None)
-        first = errors(include_url=False)[0] if callable(errors) else {"loc": (), "msg": str(error)}
-        where = ".".join(map(str, first["loc"]))
-        return f"'{where}': {first['msg']}" if where else str(first["msg"])
     return ""

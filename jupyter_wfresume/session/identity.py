@@ -6,7 +6,17 @@ import weakref
 from typing import Any
 
 from ..codec import digest
-from ..engine import Context, StartEvent, StateModel, Workflow, own_attributes, snapshot_of, state_of
+from ..engine import (
+    Context,
+    DictState,
+    StartEvent,
+    StateModel,
+    Workflow,
+    default_state,
+    own_attributes,
+    snapshot_of,
+    state_of,
+)
 from ..errors import CannotKeepError
 from ..fingerprint import attribute_digests, digest_of, value_digest
 
@@ -87,10 +97,16 @@ def call_digest(
     parts.append("" if start_event is None else _content(start_event))
     snapshot = snapshot_of(ctx)
     model = state_of(ctx)
-    parts.append("" if model is None else _content(model))
+    parts.append("" if model is None else _passed(workflow, model))
     if snapshot is not None and start_event is None:
         parts.append(digest({k: v for k, v in snapshot.items() if k not in _TIMES}, opaque=True))
     return digest_of(*parts)
+
+
+def _passed(workflow: Workflow, model: StateModel) -> str:
+    """Digest of a state; one that a run begins with anyway tells nothing, whatever its class declares."""
+    content = _content(model)
+    return _content(DictState()) if content == _content(default_state(workflow)) else content
 
 
 def _content(model: StateModel | StartEvent) -> str:

@@ -27,7 +27,7 @@ from . import words
 from .answers import Answers
 from .asked import asked
 from .codes import Codes, codes_of
-from .failures import error_view, grouped
+from .failures import Failures, error_view
 from .identity import ATTRIBUTES
 from .reuse import Reuse
 from .waiting import Waiting
@@ -92,6 +92,7 @@ class Life:
         self._cause = ""
         self._doubts: list[Unclear] = []
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._failures = Failures()
         self.answers = Answers(self)
         self.waiting = Waiting(self)
         self._still: list[Flight] = []
@@ -121,10 +122,11 @@ class Life:
             steps=view.steps,
             error=self.error_view,
             questions=view.questions,
+            failures=view.failures,
             extra={
                 **self.header.extra,
                 "records": self.drive.recorder.journal.length,
-                "versions": {step: dict(found) for step, found in self.drive.progress.versions.items()},
+                **self.drive.progress.for_header(),
             },
         )
         return dump_header(self.header)
@@ -155,7 +157,6 @@ class Life:
         steps = () if state is None else drive.progress.views(state, drive.standing)
         children = tuple(child.view() for child in self.children)
         own = [] if state is None else drive.asking.open(state)
-        inner = self.header.run_id if self.parent is not None else ""
         notes = list(self.notes)
         if self._still:
             names = words.listed([f.label for f in self._still])
@@ -179,11 +180,12 @@ class Life:
             sentence=self.sentence,
             notes=tuple(notes),
             error=self.error_view,
-            questions=asked(own, inner, children),
+            questions=asked(own, self.header.run_id if self.parent is not None else "", children),
             stopping_s=None if self.concluded else left,
             can_stop=self.session.can_stop and not self.concluded,
             body_reads=drive.consumed,
             children=children,
+            failures=self._failures.of(drive.parked),
         )
 
     # -- waiting and being stuck ------------------------------------------
@@ -376,8 +378,6 @@ class Life:
         self.status = status
         if status == "failed" and self.error is not None:
             failed = self.drive.failure or (self.drive.parked[0] if self.drive.parked else None)
-            for said in grouped(self.drive.parked):
-                self.warn(said)
             self.error_view = error_view(self.error, None if failed is None else failed[0])
         self.sentence = self._ending_sentence or self._sentence(status)
         end: dict[str, Any] = {"k": "E", "t": time.time(), "status": status, "sentence": self.sentence}
@@ -394,7 +394,7 @@ class Life:
                 self.header, extra={**self.header.extra, "unkept": drive.stop_ref is None}
             )
         self._header_at = 0.0
-        drive.recorder.append(end)
+        drive.recorder.append({**end, **drive.progress.ended(drive.flights.cut)})
         self._leave()
 
     def _note_moved(self) -> None:
@@ -446,4 +446,4 @@ class Life:
             texts = [question.text for question in self.view().questions]
             said = [words.waiting(header, texts)] if texts or not self._doubts else []
             return "; ".join([*([asking(self._doubts)] if self._doubts else []), *said])
-        return words.stuck(header) if status == "stuck" else ""
+        return self.waiting.why_stuck() if status == "stuck" else ""

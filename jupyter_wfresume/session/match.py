@@ -152,19 +152,20 @@ class Matcher:
             content: the state.
             taken: executions that have answered others; one that is found is added.
         """
-        why = self._without(step, inputs)
+        why: Runs | None = None
         left: Iterable[Proof] = taken.left(step, inputs, self.evidence.find(step, inputs))
         if self._any_code:
             left = sorted(left, key=lambda proof: proof.code != self._codes.get(step))
         for proof in left:
+            # What stands first is the newest, so its difference is the one to name.
             if not self.accepts(proof):
-                why = Runs(OTHER_CODE, proof.code)
+                why = why or Runs(OTHER_CODE, proof.code)
             elif not all(content(path) == seen for path, seen in proof.reads):
-                why = Runs(OTHER_STATE)
+                why = why or Runs(OTHER_STATE)
             else:
                 taken.add(proof)
                 return proof
-        return why
+        return why or self._without(step, inputs)
 
     def accepts(self, proof: Proof) -> bool:
         """Whether an execution's code is right: the same, or any, of the same workflow."""

@@ -78,7 +78,7 @@ class Recorded:
     def given_up(self) -> None:
         """Nothing runs that could be ended."""
 
-    def streaming(self) -> None:
+    def streaming(self, waits: bool) -> None:
         """The stream holds the stop event alone."""
 
     def streamed(self, event: Event) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..codec import digest
 from ..engine import EmissionKey, Event, StepWorkerOutput, TickAddEvent
+from ..journal import Record, tokens_in
 from ..runtime import CURRENT, Drive, Flight
 from .fork import Fork
 from .match import Answer, Matcher, Taken
@@ -63,7 +64,22 @@ class Reuse:
         self.used.steps[flight.step] += 1
         self.used.seconds += proof.seconds
         flight.source = (proof.run_id, proof.number, proof.seconds, proof.code)
+        flight.saved = tokens_in(proof.record)
         return await self._repeat(flight, found)
+
+    def goes_on(self, records: Sequence[Record], indexes: Mapping[str, Mapping[str, int]]) -> None:
+        """Know, in a fork that is resumed, which execution had got the edited input.
+
+        Args:
+            records: the run's.
+            indexes: by step, N of each work item.
+        """
+        fork = self._fork
+        if fork is not None:
+            # Only an input in another's place is written down with its execution.
+            at = {record["i"] for record in records if record.get("s") == fork.step and "ie" in record}
+            found = [item for item, index in indexes.get(fork.step, {}).items() if index in at]
+            self._forked_at = found[0] if found else ""
 
     @property
     def is_fork(self) -> bool:

@@ -11,13 +11,15 @@ from typing import Any
 from ..effects import Decision, Entry, entries_of, resolve
 from ..engine import StopEvent, Workflow, run_sync
 from ..errors import DamagedError, UsageError
-from ..journal import Record, StoreBlobs, final, history, load_header
-from ..records import Lease, QuestionView, RunHeader, Status
+from ..journal import Record, StoreBlobs, final, history, load_header, tally_of
+from ..projection import executions as rows_of
+from ..records import Cost, Lease, QuestionView, RunHeader, Status
 from ..replay import Edit, Pair, compare_runs
 from ..store import Store, is_alive
-from . import words
+from . import skips, words
 from .again import fork_of, replay_of
-from .answers import give, question_of, skip
+from .answers import give, question_of
+from .costs import costs_of, with_below
 from .executions import Execution, execution_of, executions_of
 from .supply import Supply
 
@@ -146,7 +148,9 @@ class Run:
     @property
     def executions(self) -> list[Execution]:
         """The executions that left a record."""
-        return executions_of(self.records, StoreBlobs(self.store), no_class, self._replayed)
+        records = self.records
+        rows = rows_of(records, self.left_out)
+        return executions_of(rows, records, StoreBlobs(self.store), no_class, self._replayed)
 
     def execution(self, step: str, index: int) -> Execution:
         """``STEP[N]``.
@@ -193,22 +197,74 @@ class Run:
         """What it waits for."""
         return self.header.questions
 
-    def skip(self, step: str, index: int) -> None:
-        """A person's decision that a failed execution is left out, for good.
+    @property
+    def left_out(self) -> dict[str, float]:
+        """What a person decided to leave out, such as ``work[37]``, and when, in seconds since the epoch."""
+        return skips.left_out(self.store, self.id)
 
-        A fan-in then gets one event fewer; the run's record says so.
+    @property
+    def top(self) -> Run:
+        """The run that a cell started: itself, or the one whose step runs it."""
+        found = self.header
+        while found.parent and (data := self.store.get_run(found.parent)) is not None:
+            found = load_header(data)
+        return self if found is self.header else Run(self.store, found)
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether a living process drives it, or the run that it is a part of."""
+        lease = self.top.driver
+        return lease is not None and is_alive(lease.owner) is not False
+
+    def skip(self, step: str, *indexes: int) -> None:
+        """A person's decision that failed executions are left out; it is on disk when this returns.
+
+        A fan-in then gets that much fewer; the run's record says so. The process that drives the run acts
+        on it, or the next one that resumes it. Another run with the same input leaves nothing out.
 
         Args:
             step: the step.
-            index: N of ``STEP[N]``.
+            indexes: N of each ``STEP[N]``.
 
         Raises:
-            UsageError: there is no such execution, or it has not failed.
+            UsageError: there is no such execution, or one has not failed; then none is left out.
         """
-        found = self.execution(step, index)
-        if found.status != "failed":
-            raise UsageError(f"{step}[{index}] is {found.status}: only a failed execution can be skipped")
-        skip(self.store, self.id, f"{step}[{index}]")
+        if self.status == "done":
+            raise UsageError(
+                f"run {words.short(self.id)} of {self.name} is done: nothing is left to leave out"
+            )
+        found, records, driven = self.executions, self.records, self.is_driven
+        for one in [execution_of(found, step, index) for index in indexes]:
+            why = "" if one.status == "skipped" else skips.why_not(records, step, one.index, driven=driven)
+            if why:
+                raise UsageError(f"{step}[{one.index}] {why}: only a failed execution can be left out")
+        skips.leave_out(self.store, self.id, [f"{step}[{index}]" for index in indexes])
+
+    def unskip(self, step: str, *indexes: int) -> None:
+        """Take `skip` back, for what the run has not gone on without yet.
+
+        Args:
+            step: the step.
+            indexes: N of each ``STEP[N]``.
+
+        Raises:
+            UsageError: it is not left out, the run has gone on without it, or it is being driven.
+        """
+        found, records, decided = self.executions, self.records, self.left_out
+        labels = [f"{step}[{execution_of(found, step, index).index}]" for index in indexes]
+        for label, index in zip(labels, indexes, strict=True):
+            if label not in decided:
+                raise UsageError(f"{label} is not left out: there is nothing to take back")
+            if skips.is_done(records, step, index):
+                raise UsageError(
+                    f"{label} cannot be taken back: the run has gone on without it; a new run (--fresh) has "
+                    "it again"
+                )
+        if self.is_driven:
+            raise UsageError(
+                f"{self.name} is under way, and may leave {labels[0]} out just now: stop it first"
+            )
+        skips.take_back(self.store, self.id, labels)
 
     def answer(self, value: Any, question: QuestionView | int | None = None) -> None:
         """Answer a question; it is on disk when this returns.
@@ -225,6 +281,14 @@ class Run:
         which = question_of(self.questions, question, self.name)
         run_id = which.run_id or self.id
         give(self.store, run_id, which, value)
+
+    @property
+    def cost(self) -> Cost:
+        """What it has cost over all its lives, and what resume and reuse saved, by its records."""
+        headers = headers_of(self.store.runs(), self.store)
+        own = tally_of(self.records).cost(self.header.lives, self.header.elapsed_s)
+        of = costs_of(headers)
+        return with_below(own, [of(header) for header in headers if header.parent == self.id])
 
     @property
     def effects(self) -> list[Entry]:

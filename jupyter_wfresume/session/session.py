@@ -43,6 +43,8 @@ from .identity import ATTRIBUTES, call_digest
 from .instances import remember
 from .interrupt import Interrupts
 from .life import STOP_GRACE_S, Life
+from .migrating import recorded_label
+from .movers import Movers
 from .runs import headers_of, open_store
 
 BEAT_S = 5.0
@@ -92,6 +94,7 @@ class Session:
         if self.wait_s == float("inf"):
             self.wait_s = None
         self.stopped = False
+        self.movers = Movers()
         self.store: Store
         self._on_view = on_view
         self._on_close_view = on_close_view
@@ -178,6 +181,7 @@ class Session:
             RunEnded: one of them ended without a result.
             Exception: the step's own, for one that failed.
         """
+        self.movers.body_is_over = True
         left = [life for life in self._ended if not life.drive.was_awaited]
         # A task of the body's that is new comes to its run; one that has a result may begin another.
         await _a_moment()
@@ -325,11 +329,11 @@ class Session:
         fork, self.fork = (self.fork, None) if parent is None else (None, self.fork)
         if fork is not None:
             header = replace(header, extra={"fork": fork.written(StoreBlobs(self.store), finder(workflow))})
-            plan = Plan("new", None, fork.said, reuse=True)
+            plan = fork.plan(known)
         else:
             plan = self._plan(workflow, header, codes, known, parent)
         if plan.action != "new" and plan.run is not None:
-            header = plan.run
+            header = replace(plan.run, parent_execution=header.parent_execution)
         if self.options.dry_run:
             lease = Lease(header.run_id, 0, this_process(), 0.0, 0.0)
         else:
@@ -378,7 +382,8 @@ class Session:
             place = f"{flight.label}#{flight.attempt}"
             order = flight.nested.get(call, 0)
             flight.nested[call] = order + 1
-            run_id = digest_of(parent.header.run_id, place, call, str(order))[:16]
+            first = recorded_label(parent.header, flight.step, flight.index)
+            run_id = digest_of(parent.header.run_id, f"{first}#{flight.attempt}", call, str(order))[:16]
             header = replace(
                 header, run_id=run_id, parent=parent.header.run_id, parent_execution=place, extra={}
             )

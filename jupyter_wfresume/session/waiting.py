@@ -6,12 +6,17 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from ..errors import WfresumeError
+from . import words
+from .stuck import reasons
 
 if TYPE_CHECKING:
     from .life import Life
 
 STUCK_GRACE_S = 1.0
 """How long a run may be idle with nobody to wait for before it counts as stuck, in seconds."""
+
+LOOK_AGAIN_S = 0.5
+"""How often it is looked whether the cell's own code may still move a stuck run, in seconds."""
 
 ASKED_S = 0.1
 """How soon a question is in the header, in seconds; several at once are written together."""
@@ -33,6 +38,7 @@ class Waiting:
         self._task: asyncio.Task[None] | None = None
         self._write_soon: asyncio.TimerHandle | None = None
         self.rests = False
+        life.session.movers.lives.add(life)
 
     def idle(self, is_idle: bool) -> None:
         """Nothing can move without help from outside, or again it can."""
@@ -44,13 +50,14 @@ class Waiting:
             return
         if not is_idle:
             if life.status in ("waiting", "stuck"):
-                life.status = "running"
+                life.status, life.sentence = "running", ""
                 self._tell_parent(False)
                 life.changed()
             return
         waits = life.drive.waits()
         if not waits and life.drive.parked:
-            life.fail_set_aside()
+            if not life.answers.skips.deliver():
+                life.fail_set_aside()
             return
         life.status = "waiting" if waits else "stuck"
         life.write_header()
@@ -74,11 +81,22 @@ class Waiting:
             await life.drive.flights.until(lambda: life.drive.was_awaited or life.drive.consumed)
         else:
             await asyncio.sleep(STUCK_GRACE_S)
-            await life.drive.flights.until(lambda: life.drive.was_awaited)
-        if life.drive.consumed or life.drive.is_expecting:
+            while life.session.movers.may_move(life):  # no event tells of users' tasks
+                life.sentence = words.stands_still(life.header_with_steps(), self._reasons())
+                life.changed()
+                await asyncio.sleep(LOOK_AGAIN_S)
+        if (waits and life.drive.consumed) or life.drive.is_expecting:
             return
         self._task = None
         await life.finish("waiting" if waits else "stuck", "")
+
+    def why_stuck(self) -> str:
+        """The sentence of a run that cannot move."""
+        return words.stuck(self._life.header_with_steps(), self._reasons())
+
+    def _reasons(self) -> list[str]:
+        progress, state = self._life.drive.progress, self._life.drive.known_state()
+        return reasons(progress.steps, progress.unaccepted, state)
 
     # -- what is asked ------------------------------------------------------
 
@@ -146,6 +164,7 @@ class Waiting:
             if pending is not None:
                 pending.cancel()
         life = self._life
+        life.session.movers.lives.discard(life)
         if life.parent is None:
             return
         if life.status != "waiting" and life in life.parent.children:

@@ -113,17 +113,39 @@ def waiting(header: RunHeader, texts: Sequence[str]) -> str:
     return f"{header.name} waits for an answer{asked}{more}: answer it and {GO_ON}"
 
 
-def stuck(header: RunHeader) -> str:
-    """The sentence of a run that cannot move."""
-    joins = [f"{step.name} {step.note}" for step in header.steps if step.note.startswith("waits for")]
-    if joins:
-        why = f"nothing is left that could bring what {', '.join(joins)}"
-    else:
-        why = (
-            "no step accepts what was sent last, and nobody is asked; "
-            "fix the workflow and run this cell again"
-        )
-    return f"{header.name} is stuck at {counted(header.steps)}: {why}"
+def times(count: int, name: str) -> str:
+    """``3 × `Item```."""
+    return f"`{name}`" if count == 1 else f"{count:,} × `{name}`"
+
+
+def stuck(header: RunHeader, reasons: Sequence[str]) -> str:
+    """The sentence of a run that cannot move.
+
+    Args:
+        header: the run.
+        reasons: what nobody accepted, and what fan-ins wait for.
+    """
+    return f"{header.name} is stuck at {_where(header, reasons)}; fix the workflow and {GO_ON}"
+
+
+def stands_still(header: RunHeader, reasons: Sequence[str]) -> str:
+    """What is said of a stuck run while the cell's own code may still send it an event.
+
+    Args:
+        header: the run.
+        reasons: as for `stuck`.
+    """
+    return f"{header.name} goes on only if this cell sends it an event; it is at {_where(header, reasons)}"
+
+
+def _where(header: RunHeader, reasons: Sequence[str]) -> str:
+    why = ", and ".join(reasons) or "all that was sent is done, and no step has returned a StopEvent"
+    return f"{counted(header.steps)}: {why}"
+
+
+def left_out(labels: Sequence[str]) -> str:
+    """What a run says of executions that a person left out, such as ``work[37]``."""
+    return f"{listed(labels)} {'is' if len(labels) == 1 else 'are'} left out: a person decided so"
 
 
 def set_aside(header: RunHeader, count: int) -> str:

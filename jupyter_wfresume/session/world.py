@@ -34,7 +34,8 @@ def places(
     def place(flight: Flight) -> Place:
         def content() -> str:
             events = [flight.replaced.get(id(event), event) for event in flight.inputs]
-            return _content(header, flight.step, events)
+            step = header.extra.get("was", {}).get(flight.step, flight.step)
+            return _content(header, step, events)
 
         return Place(store, header.name, header.run_id, lease, flight.label, content, find_class, warn)
 

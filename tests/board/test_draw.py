@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_wfresume.board import RunRow, block, figures, one_line, render, runs_html, runs_text
-from jupyter_wfresume.records import RunView, Status, StepView
+from jupyter_wfresume.board import RunRow, block, costs, figures, one_line, render, runs_html, runs_text
+from jupyter_wfresume.records import Cost, RunView, Saved, Status, StepView, Tokens
 
 from .samples import ALL, DONE, EMPTY, ERROR, FAILED, HOSTILE, MILLION, RUNNING, STOPPING, WAITING
 
@@ -219,7 +219,7 @@ def test_the_table_of_runs_lines_up_and_escapes() -> None:
         RunRow("8f3a99b0c1", "<script>", "Other", "timed out", "1 of 2", 5, None, "cannot be resumed"),
     ]
     lines = runs_text(rows).splitlines()
-    assert lines[0].split() == ["id", "name", "workflow", "status", "progress", "age", "size"]
+    assert lines[0].split() == ["id", "name", "status", "progress", "age", "size"]
     assert lines[1].split()[:2] == ["7f3a99b0", "enrich"]
     assert lines[1].endswith("60 of 100  4 min ago  123 kB")
     assert lines[3] == "  note: cannot be resumed"
@@ -227,6 +227,48 @@ def test_the_table_of_runs_lines_up_and_escapes() -> None:
     assert "script" not in outline.tags
     assert runs_text([]) == "no runs"
     assert "no runs" in runs_html([])
+
+
+def test_the_table_of_runs_has_the_columns_that_say_something() -> None:
+    """A cost gets a column where some run has it, and a class where a name stands for several."""
+    spent = Cost(
+        lives=3,
+        attempts=105,
+        failures=5,
+        time_s=250,
+        tokens=Tokens(10_000, 2_345, 12_345),
+        saved_by_resume=Saved(60, 120),
+        saved_by_reuse=Saved(3, 3),
+    )
+    plain = RunRow("7f3a99b0c1", "enrich", "Enrich", "done", "100 of 100", 240, 123_456)
+    rows = [replace(plain, cost=spent), replace(plain, workflow="Other", cost=Cost(lives=1, attempts=1))]
+    for shown in (
+        runs_text(rows).splitlines()[0].split(),
+        re.findall(r"<th [^>]*>(\w+)</th>", runs_html(rows)),
+    ):
+        assert shown == [
+            *("id", "name", "workflow", "status", "progress"),
+            *("took", "attempts", "lives", "tokens", "saved", "age", "size"),
+        ]
+    line = runs_text(rows).splitlines()[1]
+    assert re.search(r"4 min 10 s +105 +3 +12\.3 k +63 · 2 min 03 s +4 min ago +123 kB$", line)
+    assert "took" not in runs_text([plain])
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (0, "0"),
+        (9_999, "9,999"),
+        (10_000, "10.0 k"),
+        (999_499, "999 k"),
+        (999_500, "1.0 M"),
+        (10**9, "1,000 M"),
+    ],
+)
+def test_large_amounts_are_short(number: int, said: str) -> None:
+    """A number of tokens takes a few places, whatever its size."""
+    assert costs.amount(number) == said
 
 
 def test_hostile_text_cannot_move_the_terminals_cursor() -> None:

@@ -18,11 +18,12 @@ FLOORS = (
     ("errors",),
     ("records",),
     ("codec", "store", "projection", "engine", "executors"),
-    ("journal", "plan", "effects", "fingerprint"),
+    ("journal", "plan", "effects", "fingerprint", "migrations"),
     ("runtime", "replay"),
     ("session", "board"),
     ("durable",),
     ("show",),
+    ("explore",),
     ("magics", "cli"),
     (ROOF,),
 )
@@ -32,6 +33,7 @@ FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 DOORS: dict[str, set[str]] = {
     "diskcache": {"store"},
     "workflows": {"engine"},
+    "llama_index_instrumentation": {"engine"},  # it comes with the engine, and tells of models' calls
     "ipywidgets": {"board"},
     "IPython": {"magics"},
     "pydantic": {

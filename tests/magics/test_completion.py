@@ -30,8 +30,8 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
 
     rows = [Row("split", 0, "done"), *(Row("work", n, "failed" if n == 11 else "done") for n in range(12))]
     monkeypatch.setattr(completion, "runs", runs)
-    monkeypatch.setattr(completion, "open_run", lambda run, store: SimpleNamespace(records=rows))
-    monkeypatch.setattr(completion, "executions", lambda records: records)
+    monkeypatch.setattr(completion, "open_run", lambda run, store: SimpleNamespace(records=rows, left_out={}))
+    monkeypatch.setattr(completion, "executions", lambda records, left_out: records)
     return asked
 
 

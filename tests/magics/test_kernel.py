@@ -120,11 +120,12 @@ def test_the_boards_stop_button_stops_the_run(kernel: Kernel, tmp_path: Path) ->
     kernel.wait_for(lambda: (tmp_path / "executed").exists() and 5 in executed(tmp_path), pending)
 
     def buttons() -> list[str]:
-        return [model for model, state in kernel.widgets.items() if state.get("_model_name") == "ButtonModel"]
+        return [model for model, state in kernel.widgets.items() if state.get("description") == "Stop"]
 
     kernel.wait_for(lambda: bool(buttons()), pending)
-    kernel.click(buttons()[0])
-    kernel.click(buttons()[0])
+    (stop,) = buttons()
+    kernel.click(stop)
+    kernel.click(stop)
     shown = pending.wait()
     assert (shown.status, shown.ename) == ("error", "RunEnded")
     assert "paused" in shown.evalue

@@ -215,6 +215,30 @@ def test_a_fork_that_fails_shows_the_users_lines_and_how_to_go_on(
     assert cell("%wfreplay batch work[3] --continue --board none") == 15
 
 
+def test_a_fork_is_resumed_by_its_own_cell(
+    cell: Callable[[str], Any], run_cell: RunCell, work_dir: Path
+) -> None:
+    """``%wfresume`` of a fork goes on with it, whatever its name means by now; nothing runs twice."""
+    left = open_run("batch").id
+    fork = "%%wfreplay batch work[3] --continue --board none\nev.n = 40"
+    trap = work_dir / "bad40"
+    trap.touch()
+    assert run_cell(fork).error_in_exec is not None
+    failed = runs("batch")[0]
+    assert (failed.status, executed(work_dir)) == ("failed", [40])
+    assert cell("%%wfrun batch --board none\nawait Batch(timeout=None).run(size=2)") == 1
+    trap.unlink()
+    (work_dir / "executed").unlink()
+    cell(f"%wfresume {failed.id} --board none")
+    assert (open_run(failed.id).status, open_run(failed.id).result) == ("done", 52)
+    assert executed(work_dir) == [40]
+    # Once more: done is done, and only its cell makes another one.
+    cell(f"%wfresume {failed.id} --board none")
+    assert executed(work_dir) == [40]
+    assert cell(fork.replace("batch", left)) == 52
+    assert runs("batch")[0].id != failed.id
+
+
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
@@ -303,3 +327,26 @@ def test_in_a_kernel_it_runs_on_the_kernels_loop_and_is_drawn_once(tmp_path: Pat
         shown = kernel.run("%wfshow batch work[2]")
         assert "Item(n=2)" in shown.text
     assert counts(tmp_path / "executed") == {"0": 1, "1": 1, "2": 2, "5": 2}
+
+
+def test_several_in_a_real_kernel(tmp_path: Path) -> None:
+    """Several replays run beside each other; those that had ended are shown when an interrupt comes."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run(DEFINE)
+        assert kernel.run("%%wfrun batch\nawait Batch(timeout=None).run(size=6)").status == "ok"
+        for number in (2, 3):
+            (tmp_path / f"hold{number}").touch()
+        pending = kernel.start("%wfreplay batch work")
+        # Two at once, as the step says: both are held, so what stands behind them waits.
+        kernel.wait_for(lambda: all(counts(tmp_path / "executed")[n] == 2 for n in "0123"), pending)
+        kernel.interrupt()
+        ended = pending.wait()
+        assert "interrupted: 2 of 6 were replayed, as shown above; nothing was written" in ended.text
+        (table,) = ended.displays
+        assert "2 replayed alone" in str(table.data["text/plain"])
+        for number in (2, 3):
+            (tmp_path / f"hold{number}").unlink()
+        shown = kernel.run("%wfreplay batch work")
+        assert shown.result is not None
+        assert "6 replayed alone, nothing was written: 6 as recorded" in shown.result["text/plain"]
+    assert counts(tmp_path / "executed") == {"0": 3, "1": 3, "2": 3, "3": 3, "4": 2, "5": 2}

@@ -198,6 +198,7 @@ class _Read:
             run.id,
             run.name,
         )
+        self.left_out = run.left_out
         self.executions = run.executions
         self.execution = run.execution
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.resume.workflows import Done, Item
 
 # A ContextVar, so that the step's code is the same in each life.
 _BAD: ContextVar[frozenset[int]] = ContextVar("bad")
+_INSIDE: ContextVar[tuple[set[int], asyncio.Event]] = ContextVar("inside")
 
 
 @pytest.fixture
@@ -60,9 +62,48 @@ async def test_what_fails_is_set_aside_and_the_rest_goes_on(tmp_path: Path, bad:
     view = life.views[-1]
     assert view.status == "failed"
     assert "96 done, 5 failed" in view.sentence
-    assert any("ValueError: bad document" in note and "work[3]" in note for note in view.notes)
+    (group,) = view.failures
+    assert (group.count, [one.index for one in group.errors]) == (5, [3, 17, 40, 41, 99])
+    assert group.errors[0].summary == "ValueError: bad document"
+    assert ["raise ValueError" in one.traceback for one in group.errors].count(True) == 1
+    assert open_run("Enrich", str(tmp_path / "s")).header.failures == view.failures
     work = next(one for one in view.steps if one.name == "work")
     assert (work.done, work.failed, work.running, work.queued) == (95, 5, 0, 0)
+
+
+class Slots(Workflow):
+    """Of forty the first eight fail; then four have to be under way at the same time."""
+
+    @step
+    async def split(self, ev: StartEvent) -> list[Item]:
+        return [Item(i=i) for i in range(40)]
+
+    @step(num_workers=4)
+    async def work(self, ev: Item) -> Done:
+        ran(f"work {ev.i}")
+        if ev.i < 8:
+            raise ValueError("bad document")
+        inside, four = _INSIDE.get()
+        inside.add(ev.i)
+        if len(inside) == 4:
+            four.set()
+        await four.wait()
+        return Done(i=ev.i)
+
+    @step
+    async def join(self, ev: list[Done]) -> StopEvent:
+        ran("join")
+        return StopEvent(result=len(ev))
+
+
+async def test_eight_failures_leave_four_workers(tmp_path: Path) -> None:
+    """What was set aside holds no worker: four others run at once, and all forty are executed."""
+    token = _INSIDE.set((set(), asyncio.Event()))
+    life = await live(tmp_path / "s", lambda: Slots(timeout=None).run(), keep_going=True)
+    _INSIDE.reset(token)
+    assert isinstance(life.error, ValueError)
+    assert life.ran == {f"work {i}": 1 for i in range(40)}
+    assert "33 done, 8 failed" in life.views[-1].sentence
 
 
 async def test_the_next_life_executes_only_what_failed(tmp_path: Path, bad: None) -> None:

@@ -176,3 +176,13 @@ async def test_one_list_in_many_events(book: Book) -> None:
     quiet = shared.replace("ev.value.append({more})", "pass")
     again = await book.run(MANY, quiet, ns=[1, 2, 3])
     assert again.result == (await book.scratch(MANY, quiet, ns=[1, 2, 3])).result == ["[0]"] * 3
+
+
+async def test_an_event_that_another_step_changed_before_a_restart(book: Book) -> None:
+    """The same, where the step that reads it ran in a later life than the one that had changed it."""
+    flow = SHARED.format(mark="ev.value.append(1)", wait="await asyncio.sleep(0.05); {fails}")
+    first = await book.run(MANY, flow.format(fails="raise ValueError('not yet')"))
+    assert isinstance(first.error, ValueError)
+    assert (await book.run(MANY, flow.format(fails="pass"))).result == "[0, 1]"
+    again = await book.run(MANY, SHARED.format(mark="pass", wait="await asyncio.sleep(0.05); pass"))
+    assert again.result == "[0]"

@@ -49,6 +49,16 @@ async def test_the_reason_is_the_edit(book: Book) -> None:
     assert executed(edited) == {"work": 12, "join": 1}
 
 
+async def test_the_reason_is_the_last_edit(book: Book) -> None:
+    """Of several versions on record, the newest is the one that today's code is compared with."""
+    two = HELPER + "def shown(doc):\n    return doc + {more!r}\n"
+    work = documents("return Done(doc=ev.doc, value=shown(clean(ev.doc)))")
+    await book.run(two.format(end="", more=""), work, docs=DOCS)
+    await book.run(two.format(end="!", more=""), work, docs=DOCS)
+    edited = await book.run(two.format(end="!", more="?"), work, docs=DOCS)
+    assert plan_of(edited)["work"] == "12 to run (`work` changed: helper shown() differs)"
+
+
 async def test_what_depends_on_the_dispatching_step(book: Book) -> None:
     """Where the dispatching step runs, the plan says how many executions could be answered at most."""
     await book.run(documents(), docs=DOCS)
