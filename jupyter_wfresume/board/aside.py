@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextvars import copy_context
+from functools import partial
 
 from ..errors import WfresumeError
 
@@ -20,6 +22,16 @@ def thread(job: Job) -> None:
     cell, if no cell is running, and a replay that it waited for there would hold up the cell that is.
     """
     threading.Thread(target=job, daemon=True, name="wfresume-board").start()
+
+
+def in_context(job: Job) -> Job:
+    """The job in the context of the click that asks for it.
+
+    A kernel with subshells (ipykernel 7.4) hears a widget on the subshell that the message came by, in whose
+    context the widget was last sent. Sent from a thread without that context, some widgets of a form would
+    be heard on one thread and some on another, and a click could overtake what was typed before it.
+    """
+    return partial(copy_context().run, job)
 
 
 class Aside:
@@ -40,7 +52,7 @@ class Aside:
     def do(self, job: Job) -> None:
         """Does a job after those that were asked for before."""
         with self._lock:
-            self._jobs.append(job)
+            self._jobs.append(in_context(job))
             if self._busy:
                 return
             self._busy = True

@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets
 
 from . import html
-from .aside import Aside, Start, attempt
+from .aside import Aside, Start, attempt, in_context
 from .explorer import Explorer, Going, Sheet
 from .fields import InputControl, discard
 from .going import GoingBoard, Shows
@@ -109,6 +109,8 @@ class SheetPanel:
         self._inputs.children = (ipywidgets.HTML(html.input_head(sheet.kind, bool(sheet.fields))), *rows)
         discard(before)
         self._free()
+        for button in (self.replay, self.go_on):
+            button.send_state("description")  # in one context with the fields, see `in_context`
         self._refused.value = html.fault(sheet.refused) if sheet.refused else ""
         if sheet.refused:
             self.widget.children = (self._head, self._refused)
@@ -207,7 +209,7 @@ class SheetPanel:
             finally:
                 self._free(done=True)
 
-        self._start(whole)
+        self._start(in_context(whole))
 
     def _free(self, *, done: bool = False) -> None:
         if done:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from importlib.metadata import version
 
@@ -11,8 +12,9 @@ KNOWN = ("2.26.0", "2.26.1")
 _warned: set[str] = set()
 
 
+@functools.cache
 def engine_version() -> str:
-    """The installed version of ``llama-index-workflows``."""
+    """The version of ``llama-index-workflows`` that was installed when this process first asked."""
     return version("llama-index-workflows")
 
 

@@ -69,15 +69,17 @@ class Questions:
         self._asked: list[Question] = []
         self._unlinked = 0
 
-    def result(self, tick: TickStepResult, streamed: Sequence[Event], at: float) -> None:
+    def result(self, tick: TickStepResult, streamed: Sequence[Event], at: float) -> bool:
         """A step's result may ask, or wait for an answer to what it asked.
+
+        Returns whether it asked without a waiter while another such question is open.
 
         Args:
             tick: the result.
             streamed: what the execution put into the stream by itself; a step may ask that way, too.
             at: seconds since the epoch.
         """
-        step = str(tick.step_id)
+        step, unlinked = str(tick.step_id), self._unlinked
         asked = [event for event in streamed if isinstance(event, InputRequiredEvent)]
         for item in tick.result:
             if isinstance(item, AddWaiter):
@@ -93,6 +95,7 @@ class Questions:
         if all(isinstance(item, StepWorkerResult) for item in tick.result):
             for event in asked:
                 self._ask(step, event, at)
+        return self._unlinked > unlinked and sum(not q.waiter_id for q in self._asked) > 1
 
     def _ask(self, step: str, event: Event, at: float) -> None:
         self._asked.append(Question(step, "", event, at, number=self._unlinked))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .asking import Asked
+from .asking import SETTLED, Asked
 from .blocking import CALL_S
 from .drive import Beginning, Drive
 from .flights import CURRENT, Flight, Flights, StepInterrupt, apart, spent
@@ -12,6 +12,7 @@ from .worker import Workers
 __all__ = [
     "CALL_S",
     "CURRENT",
+    "SETTLED",
     "Asked",
     "Beginning",
     "Drive",

@@ -40,6 +40,15 @@ RENAMED = (
 )
 """What is said once of a step whose waiter has another name each time."""
 
+UNLINKED = (
+    "`{}` asked with an event that carries no link to its answer: you name the question that you answer, "
+    "and an event that the cell sends itself answers the oldest"
+)
+"""What is said once of a step that asks without a waiter, where several such questions are open."""
+
+SETTLED = ("runs again from its start", "carries no link to its answer")
+"""Parts of sentences that say nothing any more once a run is done."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -104,7 +113,8 @@ class Asking:
             state: the state after the result was reduced.
             now: seconds since the epoch.
         """
-        self._questions.result(tick, flight.asked, now)
+        if self._questions.result(tick, flight.asked, now):
+            self._hooks.warn(UNLINKED.format(flight.step))
         made = [item for item in tick.result if isinstance(item, AddWaiter)]
         if any(not is_parked(waiter.waiter_id) for waiter in made):
             self._hooks.warn(REPEATS.format(flight.step))

@@ -12,8 +12,8 @@ from ..errors import UsageError
 from ..journal import Record, StoreBlobs, TickReader, inputs_of
 from ..records import Options, RunView
 from ..replay import Edit, Replayed, edited_input, recorded_input, replay
-from .begin import finder
 from .fork import Fork
+from .found import finder
 from .instances import instance_of
 from .migrating import renamed
 from .supply import Supply

@@ -3,51 +3,22 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ..codec import Migrating, decode, encode
-from ..engine import (
-    Context,
-    Port,
-    StartEvent,
-    StateModel,
-    StepWorkerOutput,
-    Workflow,
-    count_tokens,
-    default_state,
-    engine_version,
-    event_classes,
-    snapshot_of,
-    state_of,
-    steps_of,
-)
-from ..errors import CannotKeepError, DryRun, JournalError, WfresumeError
-from ..journal import (
-    FORMAT,
-    Final,
-    FindClass,
-    Journal,
-    Record,
-    Restored,
-    StoreBlobs,
-    final,
-    history,
-    restore,
-)
-from ..migrations import migrate
-from ..plan import Plan, outdated
-from ..records import Lease, RunHeader
+from ..codec import encode
+from ..engine import Port, StepWorkerOutput, count_tokens, engine_version, snapshot_of, steps_of
+from ..errors import CannotKeepError, DryRun
+from ..journal import FORMAT, Final, Journal, Record, history
+from ..plan import outdated
 from ..runtime import CURRENT, Beginning, Drive, Flight, Hooks, spent
 from . import words
-from .codes import Codes
-from .fits import misfits
 from .forecast import forecast, lines, still_to_run
+from .found import Decided, Found, Past
 from .life import Life
-from .migrating import migrate_state, renamed, with_first_names
+from .migrating import renamed, with_first_names
 from .recorded import Recorded
-from .reuse import Reuse
-from .skips import left_out, pending
+from .skips import left_out
 from .supply import Supply
 from .unmet import unmet
 from .warned import Warned, before, lasting, typical_s
@@ -55,53 +26,6 @@ from .world import places
 
 if TYPE_CHECKING:
     from .session import Session
-
-
-@dataclass
-class _Found:
-    """What the store holds of a run that goes on."""
-
-    records: list[Record]
-    restored: Restored | None
-    damage: str
-    migrated: Record = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Decided:
-    """A call, and what was decided for it.
-
-    Args:
-        workflow: the instance.
-        ctx: the context passed or made for the call.
-        start_event: the start event of the call.
-        codes: the code of the workflow's steps.
-        header: of a new run, or of the one found.
-        plan: what the call does.
-        lease: the right to write.
-        parent: the life whose step runs this run, or None.
-        reuse: answers executions of a new run from earlier ones, or None.
-    """
-
-    workflow: Workflow
-    ctx: Context[Any]
-    start_event: StartEvent | None
-    codes: Codes
-    header: RunHeader
-    plan: Plan
-    lease: Lease
-    parent: Life | None
-    reuse: Reuse | None
-
-
-def finder(workflow: Workflow) -> FindClass:
-    """Finds a class among the workflow's own events, which a re-run cell may have made anew."""
-    classes = event_classes(workflow)
-
-    def find(module: str, qualname: str) -> type | None:
-        return classes.get((module, qualname))
-
-    return Migrating(find, migrate.of_class)
 
 
 def begin(session: Session, call: Decided) -> tuple[Port, Life | None]:
@@ -125,19 +49,19 @@ class _Beginner:
         self._session = session
         self._call = call
         self._header = call.header
-        self._blobs = StoreBlobs(session.store)
-        self._find = finder(call.workflow)
-        self._model = self._own_model()
+        self._past = Past(session.store, call)
+        self._blobs, self._find = self._past.blobs, self._past.find
+        self._model = self._past.model
 
     def begin(self) -> tuple[Port, Life | None]:
         call = self._call
         if self._session.options.dry_run:
             self._rehearse()
         if call.plan.action == "recorded":
-            ended = self._ended()
+            ended = self._past.ended()
             if ended is not None:
                 return self._recorded(ended), None
-        found = self._found()
+        found = self._past.found()
         life = self._life(found)
         drive = life.drive = self._drive(life, found)
         self._count(drive, found)
@@ -145,7 +69,7 @@ class _Beginner:
             # The process died between its last result and the record of its end.
             drive.stop_ref = found.restored.stop
             life.close("done")
-            ended = self._ended()
+            ended = self._past.ended()
             if ended is not None:
                 return self._recorded(ended), None
         self._say(life, found)
@@ -161,31 +85,15 @@ class _Beginner:
             said = [f"gives the recorded result of run {short}{why}; no step would be executed"]
         elif call.plan.action == "resume":
             records, _ = renamed(call.workflow, history(self._session.store, header.run_id).records)
-            said = [f"resumes run {short}{why}{self._leaves_out(records)[1]}"]
+            said = [f"resumes run {short}{why}{self._past.leaves_out(records)[1]}"]
             if records:
-                said += still_to_run(steps_of(call.workflow), self._restored(records)[0].state, records)
+                said += still_to_run(steps_of(call.workflow), self._past.restored(records)[0].state, records)
         else:
             said = [f"would be a new run{why}", *(self._forecast() or ["  every step would run"])]
         if call.plan.action != "recorded":
             said += unmet(call.workflow, self._session.cell, snapshot_of(call.ctx) is not None)
         self._session.tell("\n".join([f"{header.name}: {said[0]}", *said[1:]]))
         raise DryRun(header.run_id, "new", "nothing was executed: this was a dry run")
-
-    def _ended(self) -> Final | None:
-        records = history(self._session.store, self._header.run_id).records
-        return final(records, self._blobs, self._find, self._model) if records else None
-
-    def _own_model(self) -> StateModel:
-        """The state to begin with: a copy by our codec, so that both lives begin with the same."""
-        given = state_of(self._call.ctx)
-        if given is None:
-            return default_state(self._call.workflow)
-        try:
-            copy = decode(encode(given, self._blobs, self._find), self._blobs, self._find)
-        except CannotKeepError:
-            return given
-        assert isinstance(copy, StateModel)
-        return copy
 
     def _recorded(self, ended: Final) -> Recorded:
         header = self._header
@@ -200,66 +108,11 @@ class _Beginner:
             )
         return Recorded(self._call.workflow, header.engine_run_id, ended)
 
-    def _leaves_out(self, records: list[Record]) -> tuple[list[str], str]:
-        """What a person has left out of a run that goes on, and how its line says so."""
-        skips = pending(self._session.store, self._header, records)
-        return skips, f"; leaves out {words.listed(skips)}" if skips else ""
-
     def _elsewhere(self) -> str:
         here, there = self._session.notebook, self._header.notebook
         return f", made by {there}" if here and there and here != there else ""
 
-    def _found(self) -> _Found:
-        header, store = self._header, self._session.store
-        if self._call.plan.action == "new":
-            return _Found([], None, "")
-        read = history(store, header.run_id)
-        damage = ""
-        written = int(header.extra.get("records", 0))
-        if read.damage is None and len(read.records) < written:
-            damage = (
-                f"{written - len(read.records)} records at the end of run {words.short(header.run_id)} "
-                "are missing: what they held runs again"
-            )
-        if read.damage is not None:
-            lost = store.cut(header.run_id, len(read.records), lease=self._call.lease)
-            from_there = f"{lost} record{'' if lost == 1 else 's'} from there on were dropped and run again"
-            damage = f"{read.damage}; {from_there}"
-        if not read.records:
-            return _Found([], None, damage)
-        _check_engine(header, read.records[0])
-        records, names = renamed(self._call.workflow, read.records)
-        restored, ops = self._restored(records)
-        migrated: Record = {"rn": names} if names else {}
-        return _Found(records, restored, damage, {**migrated, "st": ops} if ops else migrated)
-
-    def _restored(self, records: list[Record]) -> tuple[Restored, list[Any]]:
-        """The run as its records leave it, and what its state's migration changed."""
-        call = self._call
-        try:
-            restored = restore(
-                call.workflow,
-                self._header.engine_run_id,
-                records,
-                self._blobs,
-                self._find,
-                call.start_event,
-                self._model,
-            )
-        except JournalError as error:
-            raise _refusal(self._header, error) from error
-        reader = Supply.reader(self._blobs, self._find)
-        ops = migrate_state(call.workflow, restored, self._blobs)
-        wrong = misfits(records, restored, call.codes.parts, reader.value)
-        if wrong:
-            raise JournalError(
-                f"cannot resume run {words.short(self._header.run_id)} of {self._header.name}: {wrong}; "
-                "restore the class or give what is new a default, register a migration (README), make "
-                "them again in a new run with --stale rerun, or start over with --fresh"
-            )
-        return restored, ops
-
-    def _life(self, found: _Found) -> Life:
+    def _life(self, found: Found) -> Life:
         header, session = self._header, self._session
         headline = ""
         if found.restored is not None:
@@ -280,7 +133,7 @@ class _Beginner:
         )
         return Life(session, self._call.workflow, self._call.codes, began, headline, self._call.parent)
 
-    def _drive(self, life: Life, found: _Found) -> Drive:
+    def _drive(self, life: Life, found: Found) -> Drive:
         call, session = self._call, self._session
         journal = Journal(session.store, self._header.run_id, call.lease, len(found.records))
         supply = Supply(call.workflow, found.records, found.restored, self._blobs, self._find)
@@ -370,7 +223,7 @@ class _Beginner:
         reuse = self._call.reuse
         return {} if reuse is None else typical_s(reuse.matcher.evidence.durations())
 
-    def _count(self, drive: Drive, found: _Found) -> None:
+    def _count(self, drive: Drive, found: Found) -> None:
         if found.restored is not None:
             drive.progress.unaccepted.update(found.restored.unaccepted)
         codes: dict[str, str] = {}
@@ -383,7 +236,7 @@ class _Beginner:
             elif record["k"] == "E":
                 drive.progress.tally.add(record)
 
-    def _say(self, life: Life, found: _Found) -> None:
+    def _say(self, life: Life, found: Found) -> None:
         """What is said before work starts, in one line, and what is kept in sight."""
         call, header = self._call, self._header
         short, why = words.short(header.run_id), call.plan.why
@@ -391,7 +244,7 @@ class _Beginner:
             counted = words.counted(life.view().steps)
             ended = life.headline
             life.headline = f"resumed at {counted} · {ended}"
-            skips, without = self._leaves_out(found.records)
+            skips, without = self._past.leaves_out(found.records)
             if skips:
                 life.warn(words.left_out(skips))
             said = f"resumes run {short} at {counted} executions; {why or ended}{self._elsewhere()}{without}"
@@ -418,26 +271,6 @@ class _Beginner:
                 f"state {key} ({finished}) also holds what {words.listed(dead)} wrote, "
                 "which did not finish: that may be missing now, or count twice"
             )
-
-
-def _check_engine(header: RunHeader, opening: Record) -> None:
-    written = str(opening.get("engine", ""))
-    if written.split(".")[:2] != engine_version().split(".")[:2]:
-        raise JournalError(
-            f"run {words.short(header.run_id)} was written with llama-index-workflows {written}, and "
-            f"{engine_version()} may read it wrongly: install that version to go on, or start over with "
-            "--fresh"
-        )
-
-
-def _refusal(header: RunHeader, error: JournalError) -> WfresumeError:
-    """A journal that cannot be folded, in one sentence with the way out."""
-    if type(error) is not JournalError:
-        return error
-    return JournalError(
-        f"cannot resume run {words.short(header.run_id)} of {header.name}: {error}; restore what was "
-        "changed, reuse what still fits in a new run with --stale rerun, or start over with --fresh"
-    )
 
 
 async def _nothing(flight: Flight) -> list[StepWorkerOutput] | None:

@@ -12,9 +12,9 @@ from ..journal import Evidence, StoreBlobs, history
 from ..plan import Plan
 from ..records import RunHeader
 from ..store import Store
-from .begin import finder
 from .codes import Codes, effective
 from .fork import Fork
+from .found import finder
 from .match import Matcher, Taken
 from .migrating import renamed
 from .reuse import Reuse

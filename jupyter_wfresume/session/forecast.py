@@ -29,7 +29,7 @@ from ..errors import JournalError, StoreError
 from ..fingerprint import changes
 from ..journal import Evidence, Proof, Record, TickReader, content_at
 from ..projection import executions
-from .match import OTHER_CODE, OTHER_STATE, Answer, Matcher, Runs
+from .match import FAILED_BEFORE, NEW_INPUT, OTHER_CODE, OTHER_STATE, Answer, Matcher, Runs
 from .reuse import Reuse
 from .wide import look_wide
 
@@ -251,10 +251,7 @@ def _line(step: StepForecast) -> str:
     if step.reused:
         said.append(f"{bound}{step.reused:,} reused")
     if step.runs:
-        reasons = ", ".join(
-            why if why.startswith("`") or count == 1 else f"{count:,} × {why}"
-            for why, count in step.reasons.most_common(3)
-        )
+        reasons = ", ".join(_counted(why, count) for why, count in step.reasons.most_common(3))
         said.append(f"{bound}{step.runs:,} to run ({reasons})")
     if step.open and not said:
         said.append("depends on outputs not known yet")
@@ -265,6 +262,14 @@ def _line(step: StepForecast) -> str:
     if step.seconds is not None and step.seconds >= 0.1:
         said.append(f"about {step.seconds:.1f} s")
     return ", ".join(said)
+
+
+def _counted(why: str, count: int) -> str:
+    if why.startswith("`") or count == 1:
+        return why
+    if why == NEW_INPUT:
+        return f"{count:,} new inputs"
+    return f"{count:,} {why}" if why == FAILED_BEFORE else f"{count:,} × {why}"
 
 
 def still_to_run(infos: list[StepInfo], state: LiveBrokerState, records: list[Record]) -> list[str]:

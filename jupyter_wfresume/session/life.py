@@ -22,7 +22,7 @@ from ..engine import (
 from ..errors import CannotKeepError, RunEnded, WfresumeError
 from ..journal import dump_header
 from ..records import ErrorView, RunHeader, RunView, Status
-from ..runtime import Drive, Flight, StepInterrupt, apart
+from ..runtime import SETTLED, Drive, Flight, StepInterrupt, apart
 from . import words
 from .answers import Answers
 from .asked import asked
@@ -388,7 +388,7 @@ class Life:
             end["stop"] = drive.stop_ref
             end["snap"] = self._snapshot()
         if status == "done":
-            passed = ("runs again from its start", *(("a later resume runs",) if drive.stop_ref else ()))
+            passed = (*SETTLED, *(("a later resume runs",) if drive.stop_ref else ()))
             self.notes = [note for note in self.notes if not any(part in note for part in passed)]
             self.header = dataclasses.replace(
                 self.header, extra={**self.header.extra, "unkept": drive.stop_ref is None}

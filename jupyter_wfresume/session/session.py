@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from dataclasses import replace
@@ -21,29 +20,28 @@ from ..engine import (
     Workflow,
     basic_runtime_of,
     check_engine,
-    engine_version,
     offer_runs_to,
     recognize_waiters,
 )
 from ..errors import RunEnded, UsageError, WfresumeError
 from ..fingerprint import digest_of
 from ..journal import StoreBlobs
-from ..plan import Call, Plan, decide
 from ..records import Lease, Options, RunHeader, RunView
 from ..runtime import CURRENT, Flight
 from ..store import Store, is_alive, this_process
 from . import words
-from .begin import Decided, begin, finder
+from .begin import begin
+from .called import below, blank_header, plan_of
 from .checks import check_classes
-from .codes import Codes, codes_of, moved_by
-from .earlier import Earlier, versioned
+from .codes import codes_of, moved_by
+from .earlier import Earlier
 from .fork import Fork
+from .found import Decided, finder
 from .gate import deciding
 from .identity import ATTRIBUTES, call_digest
 from .instances import remember
 from .interrupt import Interrupts
 from .life import STOP_GRACE_S, Life
-from .migrating import recorded_label
 from .movers import Movers
 from .runs import headers_of, open_store
 
@@ -103,6 +101,7 @@ class Session:
         self._ended: list[Life] = []
         self._ports: list[Port] = []
         self._earlier = Earlier()
+        self._listed: dict[str, list[RunHeader]] = {}
         self.previous_beat: float | None = None
         self._leases: dict[str, Lease] = {}
         self._token: Token[Session | None] | None = None
@@ -310,7 +309,13 @@ class Session:
             # Started by an execution that is no longer part of a run.
             return None
         call = call_digest(workflow, ctx, start_event, ATTRIBUTES.before(workflow))
-        header = self._new_header(workflow, call, engine_run_id, parent, flight)
+        blank = blank_header(workflow, call, self.name, self.options.fresh)
+        header = replace(blank, notebook=self.notebook, cell=self.cell)
+        if parent is not None and flight is not None:
+            header = below(header, parent, flight)
+        else:
+            header = replace(header, call=digest_of(call, str(self._earlier.order(call))))
+        header = replace(header, engine_run_id=engine_run_id or header.run_id)
         alone = parent is not None or self.options.dry_run
         with contextlib.nullcontext() if alone else deciding(self.store, header.call):
             return self._decide(workflow, ctx, start_event, header, call, parent)
@@ -324,14 +329,15 @@ class Session:
         call: str,
         parent: Life | None,
     ) -> Port:
-        known = [h for h in headers_of(self.store.runs(), self.store) if h.name == header.name]
+        known = self._known(header, parent)
         codes = codes_of(workflow).without(moved_by(known))
         fork, self.fork = (self.fork, None) if parent is None else (None, self.fork)
         if fork is not None:
             header = replace(header, extra={"fork": fork.written(StoreBlobs(self.store), finder(workflow))})
             plan = fork.plan(known)
         else:
-            plan = self._plan(workflow, header, codes, known, parent)
+            above = None if parent is None else self._root(parent).header
+            plan = plan_of(self.store, workflow, header, codes, known, above, self.options)
         if plan.action != "new" and plan.run is not None:
             header = replace(plan.run, parent_execution=header.parent_execution)
         if self.options.dry_run:
@@ -350,68 +356,31 @@ class Session:
                 self._release(header.run_id)
             raise
 
+    def _known(self, header: RunHeader, parent: Life | None) -> list[RunHeader]:
+        """The runs of a name; below a run, those that stood there before it, and the one that goes on.
+
+        A fan-out that runs a workflow for each item would otherwise list all of them for each.
+        """
+        if parent is None or header.name not in self._listed:
+            runs = headers_of(self.store.runs(), self.store)
+            self._listed[header.name] = [h for h in runs if h.name == header.name]
+        listed = self._listed[header.name]
+        if parent is None:
+            return list(listed)
+        above, wanted = parent, [header.run_id]
+        while True:
+            wanted.append(above.header.run_id)
+            if above.parent is None:
+                break
+            above = above.parent
+        rows = [(run_id, data) for run_id in wanted if (data := self.store.get_run(run_id)) is not None]
+        own = [h for h in headers_of(rows, self.store) if h.run_id == header.run_id]
+        return [*own, *(h for h in listed if h.run_id != header.run_id)]
+
     def _driving(self, flight: Flight) -> Life | None:
         return next(
             (one for one in self._lives if one.drive.flights.get(flight.invocation_id) is flight), None
         )
-
-    def _new_header(
-        self,
-        workflow: Workflow,
-        call: str,
-        engine_run_id: str | None,
-        parent: Life | None,
-        flight: Flight | None,
-    ) -> RunHeader:
-        name = parent.header.name if parent is not None else (self.name or type(workflow).__name__)
-        now = time.time()
-        header = RunHeader(
-            run_id=uuid.uuid4().hex[:16],
-            name=name,
-            workflow=type(workflow).__name__,
-            call=call,
-            created=now,
-            engine_run_id="",
-            engine=engine_version(),
-            updated=now,
-            notebook=self.notebook,
-            cell=self.cell,
-            extra={"fresh": True} if self.options.fresh else {},
-        )
-        if parent is not None and flight is not None:
-            place = f"{flight.label}#{flight.attempt}"
-            order = flight.nested.get(call, 0)
-            flight.nested[call] = order + 1
-            first = recorded_label(parent.header, flight.step, flight.index)
-            run_id = digest_of(parent.header.run_id, f"{first}#{flight.attempt}", call, str(order))[:16]
-            header = replace(
-                header, run_id=run_id, parent=parent.header.run_id, parent_execution=place, extra={}
-            )
-        else:
-            header = replace(header, call=digest_of(call, str(self._earlier.order(call))))
-        return replace(header, engine_run_id=engine_run_id or header.run_id)
-
-    def _plan(
-        self,
-        workflow: Workflow,
-        header: RunHeader,
-        codes: Codes,
-        known: list[RunHeader],
-        parent: Life | None,
-    ) -> Plan:
-        if parent is not None:
-            # The execution that runs it is under way, so whatever it had
-            # finished is kept, as in an unfinished run.
-            same = [h for h in known if h.run_id == header.run_id]
-            plan = decide(Call(header.call, codes.digests, stale="keep"), same)
-            # What other runs had finished is another matter: their code may be older than an edit.
-            fresh = bool(self._root(parent).header.extra.get("fresh"))
-            return replace(plan, any_code=self.options.stale == "keep", reuse=plan.reuse and not fresh)
-        runs = [h for h in known if not h.parent]
-        newest = next((h for h in runs if h.call == header.call and h.extra.get("fork") is None), None)
-        if newest is not None:
-            runs[runs.index(newest)] = versioned(newest, self.store, workflow, codes)
-        return decide(Call(header.call, codes.digests, self.options.fresh, self.options.stale), runs)
 
     def _lease(self, header: RunHeader, parent: Life | None) -> Lease:
         if parent is not None:

@@ -18,7 +18,7 @@ from workflows import Context, Workflow, step
 from workflows.events import Event, StartEvent, StopEvent
 from workflows.retry_policy import retry_policy, stop_after_attempt, wait_fixed
 
-from jupyter_wfresume import effect
+from jupyter_wfresume import effect, open_run
 from jupyter_wfresume.errors import RunEnded
 from jupyter_wfresume.records import Options
 from jupyter_wfresume.session import Session
@@ -30,6 +30,8 @@ EFFECTS = ("reserve[81]", "charge[81]", "ship[81]", "mail[81]")
 RESULT = [f"receipt of {name}" for name in EFFECTS]
 ASKS = 3
 """Exit code of a life that ended with a question for a person."""
+FAILS = 4
+"""Exit code of a life in which there was no courier for good."""
 
 _place: dict[str, Any] = {}
 _passed = 0
@@ -71,6 +73,8 @@ def charge(key: int) -> str:
 
 
 def ship(key: int) -> str:
+    if _place.get("closed"):
+        raise ConnectionError("closed today")
     if not os.path.exists(_place["refused"]):
         bump(_place["refused"], "no courier")
         raise ConnectionError("no courier")
@@ -123,6 +127,26 @@ class Shop(Workflow):
         return StopEvent(result=[*ev.receipts, await Mail(timeout=None).run(order=81)])
 
 
+class Item(Event):
+    n: int
+
+
+class Twins(Workflow):
+    """Four executions ask at the same time for one effect."""
+
+    @step
+    async def split(self, ev: StartEvent) -> list[Item]:
+        return [Item(n=n) for n in range(4)]
+
+    @step(num_workers=4)
+    async def pay(self, ev: Item) -> Reserved:
+        return Reserved(receipts=[await effect("reserve", key=81, do=reserve, verify=look_up("reserve"))])
+
+    @step
+    async def close(self, evs: list[Reserved]) -> StopEvent:
+        return StopEvent(result=[ev.receipts for ev in evs])
+
+
 def counted_writes() -> None:
     """Make each write to the store two boundaries; this process ends here."""
     change: Callable[..., Any] = Rows.change
@@ -136,29 +160,41 @@ def counted_writes() -> None:
     Rows.change = counted  # type: ignore[method-assign]  # of a forked child that lives one life
 
 
-async def life(store: str) -> object:
+async def life(flow: type[Workflow], options: Options) -> object:
     """One life, as a cell would have it."""
     session = Session(
         NAME,
-        Options(store=store),
+        options,
         on_view=lambda view: None,
         on_close_view=lambda view: None,
         tell=lambda line: None,
     )
     with session:
-        return await Shop(timeout=None).run()
+        return await flow(timeout=None).run()
+
+
+def fork(store: str) -> object:
+    """Go on from the charge, with another input, in a new run."""
+    charged = open_run(NAME, store).execution("charge", 0)
+    return charged.replay(edit={"receipts": ["edited"]}, continue_=True, workflow=Shop(timeout=None))
 
 
 def child(job: dict[str, Any]) -> int:
     """Live, and write the result, or the question, beside the store."""
     _place.update(job)
     counted_writes()
+    what, options = job.get("what", "shop"), Options(store=job["store"], fresh=job.get("fresh", 0))
     try:
-        result = asyncio.run(life(job["store"]))
+        if what == "fork":
+            result = fork(job["store"])
+        else:
+            result = asyncio.run(life(Twins if what == "twins" else Shop, options))
     except RunEnded as ended:
         with open(job["asked"], "a", encoding="utf-8") as out:
             out.write(f"{ended.status}: {ended.sentence}\n")
         return ASKS
+    except ConnectionError:
+        return FAILS
     with open(job["result"], "w", encoding="utf-8") as out:
         json.dump(result, out)
     return 0
@@ -171,6 +207,7 @@ def main() -> None:
         if pid == 0:
             code = 1
             try:
+                sys.stdout = sys.stderr  # what a fork tells is no line of ours
                 code = child(json.loads(line))
             finally:
                 sys.stderr.flush()

@@ -228,6 +228,21 @@ async def test_questions_without_a_waiter_are_answered_one_by_one(live: Live) ->
     assert counts(LOG) == {"a": 1, "b": 1, "c": 1}
 
 
+async def test_that_questions_carry_no_link_is_said_once_while_several_are_open(live: Live) -> None:
+    """The note names the step and what takes the oldest; one such question alone needs no note."""
+    await live(Unlinked())
+    await live(Unlinked())
+    (said,) = open_run("it").notes
+    assert said.startswith("`ask` asked with an event that carries no link to its answer: you name ")
+    assert said.endswith("an event that the cell sends itself answers the oldest")
+    for n in range(3):
+        open_run("it").answer("x", question=n)
+    await live(Unlinked())
+    assert open_run("it").notes == ()
+    await live(StreamedOnly())
+    assert open_run("it").notes == ()
+
+
 async def test_what_the_body_sends_answers_the_oldest_question_without_a_waiter(live: Live) -> None:
     """An event without a link takes the first question off the list."""
     async with durable("it", board="none"):

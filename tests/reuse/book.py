@@ -139,9 +139,9 @@ class Book:
 
 
 def plan_of(life: Life) -> dict[str, str]:
-    """What was said of each step before anything was executed."""
+    """What was said of each step before anything was executed, without the time that it would take."""
     lines = [line for told in life.told for line in told.splitlines() if line.startswith("  ")]
-    return dict(line.split(maxsplit=1) for line in lines)
+    return dict(_TIME.sub("", line).split(maxsplit=1) for line in lines)
 
 
 def executed(life: Life) -> Counter[str]:
@@ -150,6 +150,7 @@ def executed(life: Life) -> Counter[str]:
     return Counter(life.ran)
 
 
+_TIME = re.compile(r", about \d+\.\d s$")
 _BOUND = re.compile(r"(at least |at most |about )?([\d,]+) (reused|to run)")
 
 

@@ -59,6 +59,21 @@ async def test_the_reason_is_the_last_edit(book: Book) -> None:
     assert plan_of(edited)["work"] == "12 to run (`work` changed: helper shown() differs)"
 
 
+async def test_inputs_that_are_new_or_had_failed(book: Book) -> None:
+    """What had not run counts as new inputs, what had failed as failed; both are said with their numbers."""
+    work = "assert ev.doc != 'document 4', 'bad'\nreturn Done(doc=ev.doc, value=ev.doc)"
+    kernel = book.kernel(documents(work))
+    first = await book.again(kernel, docs=DOCS)
+    assert isinstance(first.error, AssertionError)
+    done = first.ran["work"] - 1
+    other = kernel.Flow(timeout=None)
+    other.label = "another call, of which no step reads the difference"
+    plan = plan_of(await book.body(kernel, lambda: other.run(docs=DOCS), dry_run=True))
+    new = len(DOCS) - 1 - done
+    assert plan["split"] == "1 reused"
+    assert plan["work"] == f"{done} reused, {new + 1} to run ({new} new inputs, failed last time)"
+
+
 async def test_what_depends_on_the_dispatching_step(book: Book) -> None:
     """Where the dispatching step runs, the plan says how many executions could be answered at most."""
     await book.run(documents(), docs=DOCS)
