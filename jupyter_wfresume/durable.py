@@ -17,11 +17,12 @@ from typing import Any, Literal
 from .board import RunRow, make_board, runs_html, runs_text
 from .board.figures import progress
 from .errors import UsageError
+from .journal import cost_in_header
 from .records import Cost, Options, QuestionView, RunView
-from .session import Run, Session, answer_in, list_runs, open_store, store_path
+from .session import Run, Session, answer_in, list_runs, open_store, read_field, store_path
 from .session import open_run as open_run_in
 from .session.costs import costs_of
-from .session.runs import headers_of
+from .session.runs import headers_of, store_hint
 
 
 class RunList(list[Run]):
@@ -108,6 +109,8 @@ class durable:
         wait: float | Literal["forever"] | None = None,
         board: Literal["auto", "text", "none"] = "auto",
     ) -> None:
+        if name is not None and not isinstance(name, str):
+            raise UsageError(f"durable: the name is a text such as 'enrich', not {name!r:.100}")
         if name is not None and not name.strip():
             raise UsageError("durable: the name is empty; write one, or leave it out")
         if board not in ("auto", "text", "none"):
@@ -137,6 +140,7 @@ class durable:
             has_front_end=False,
             on_stop=None,
             on_answer=answerer(self._options.store),
+            on_check=read_field,
             stream=stream,
         )
         self._session = Session(
@@ -243,17 +247,20 @@ def view_of(run: Run) -> RunView:
         elapsed_s=header.elapsed_s,
         saved_executions=header.saved_executions,
         saved_s=header.saved_s,
-        sentence=header.sentence,
+        reused_executions=cost_in_header(header.extra.get("cost", {})).saved_by_reuse.executions,
+        sentence=run.sentence,
         notes=header.notes,
-        error=header.error,
-        questions=header.questions,
-        failures=header.failures,
+        error=run.error,
+        questions=run.questions,
+        failures=run.failures,
+        store=store_hint(run.store.path),
     )
 
 
 def _row(run: Run, cost: Cost, now: float) -> RunRow:
     header = run.header
     finished, total = progress(view_of(run))
+    said = [run.answered] if run.answered else []
     return RunRow(
         id=header.run_id,
         name=header.name,
@@ -262,7 +269,7 @@ def _row(run: Run, cost: Cost, now: float) -> RunRow:
         progress=f"{finished} of {total}" if total else "",
         age_s=max(0.0, now - header.updated),
         size_bytes=run.size_bytes,
-        note="; ".join([*_fork(header.extra.get("fork")), *header.notes]),
+        note="; ".join([*said, *_fork(header.extra.get("fork")), *header.notes]),
         cost=cost,
     )
 

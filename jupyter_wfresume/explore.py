@@ -24,8 +24,10 @@ from .replay.fields import edit_of, input_fields, misfits
 from .session import Run, open_run, open_store
 from .session.again import fork_of, input_of, replay_of
 from .session.instances import instance_of, remember
+from .session.runs import store_hint
 from .show import execution_page, status_of, value_of
 from .store import Store
+from .typed import command
 
 _MOVING = ("new", "running", "waiting", "stuck")
 """A run with such a status may get records at any time."""
@@ -104,7 +106,7 @@ class Explored:
             # This thread has no running loop, so the replay gets one of its own, and nothing waits for it.
             done: Replayed = run_sync(lambda: replay_of(run, step, index, edit, flow))
         if done.new.error is not None and _is_of_a_loop(done.new.error):
-            done.notes.append(_elsewhere(f"%wfreplay {run.id[:8]} {step}[{index}]"))
+            done.notes.append(_elsewhere(_typed(run, "%wfreplay", f"{step}[{index}]")))
         return done._repr_html_()
 
     def go_on(self, step: str, index: int, edits: Edits, going: Going) -> str:
@@ -204,10 +206,16 @@ async def _fork(
 
 def _left(run: Run, label: str, last: RunView | None, failed: BaseException | None) -> str:
     old, new = run.id[:8], "" if last is None else last.run_id[:8]
-    said = f"run {new} left run {old} at {label}; run {old} is as it was · look at it: %wfshow {new}"
+    look = command("%wfshow", new, store=store_hint(run.store.path))
+    said = f"run {new} left run {old} at {label}; run {old} is as it was · look at it: {look}"
+    again = _typed(run, "%wfreplay", label, "--continue")
     if failed is not None and _is_of_a_loop(failed):
-        return f"{said} · {_elsewhere(f'%wfreplay {old} {label} --continue')}"
-    return f"{said} · the same from a cell: %%wfreplay {old} {label} --continue"
+        return f"{said} · {_elsewhere(again)}"
+    return f"{said} · the same from a cell: %{again}"
+
+
+def _typed(run: Run, magic: str, *words: str) -> str:
+    return command(magic, run.id[:8], *words, store=store_hint(run.store.path))
 
 
 def _is_of_a_loop(error: BaseException) -> bool:

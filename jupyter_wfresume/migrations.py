@@ -32,6 +32,7 @@ class Migrate:
         self._classes: dict[str, Migration] = {}
         self._states: dict[str, Migration] = {}
         self._steps: dict[str, str] = {}
+        self._matched: set[str] = set()
 
     def __call__(self, what: type | str) -> Callable[[F], F]:
         """Register a function for an event class, or for another class that events hold.
@@ -88,6 +89,7 @@ class Migrate:
         """Drop all that was registered."""
         for known in (self._classes, self._states, self._steps):
             known.clear()
+        self._matched.clear()
 
     def of_class(self, module: str, qualname: str) -> Migration | None:
         """What is registered for a class, by its full name before its bare one.
@@ -98,8 +100,25 @@ class Migrate:
         """
         for name in (f"{module}.{qualname}", qualname, qualname.rpartition(".")[2]):
             if name in self._classes:
+                self._matched.add(name)
                 return self._classes[name]
         return None
+
+    def unmatched(self, workflow: str, steps: Collection[str]) -> str:
+        """What is registered and fits nothing, in words: misspelt, perhaps; or nothing.
+
+        Classes count that this process has not met on record.
+
+        Args:
+            workflow: name of the workflow's class.
+            steps: names of its steps on record.
+        """
+        # A step that has its new name on record has been matched before.
+        left = [was for was, to in self._steps.items() if was not in steps and to not in steps]
+        said = [f"step '{was}'" for was in left]
+        said += [f"state of {name}" for name in self._states if name != workflow]
+        said += [f"class {name}" for name in self._classes if name not in self._matched]
+        return ", ".join(said)
 
     def of_state(self, workflow: str) -> Migration | None:
         """What is registered for the state of a workflow.

@@ -82,6 +82,9 @@ def decide(call: Call, headers: Sequence[RunHeader]) -> Plan:
     if is_unfinished(newest):
         if old and call.stale == "rerun":
             return Plan("new", None, f"--stale rerun: {_counted(old)} changed", reuse=True)
+        if old and call.stale == "auto" and newest.status == "stuck":
+            # Nothing is left to do in it, so an edit could have no effect.
+            return Plan("new", None, f"it was stuck, and {_counted(old)} changed", reuse=True)
         kept = f"{_counted(old)} changed since and are kept (--stale rerun runs them again)" if old else ""
         return Plan("resume", newest, kept, reuse=not newest.extra.get("fresh"), any_code=any_code)
     if not old or any_code:

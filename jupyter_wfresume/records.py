@@ -132,6 +132,7 @@ class StepCost:
         tokens: of calls that they made.
         saved_by_resume: what later lives did not execute again; each is counted once.
         saved_by_reuse: what was answered from other runs.
+        left_out: work items that a person left out; the run has gone on without them.
     """
 
     step: str
@@ -142,6 +143,7 @@ class StepCost:
     tokens: Tokens = Tokens()
     saved_by_resume: Saved = Saved()
     saved_by_reuse: Saved = Saved()
+    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ class Cost:
         saved_by_resume: what later lives did not execute again; each is counted once.
         saved_by_reuse: what was answered from other runs.
         steps: the same by step, where it was asked for.
+        left_out: work items that a person left out; the run has gone on without them.
     """
 
     lives: int = 0
@@ -173,6 +176,7 @@ class Cost:
     saved_by_resume: Saved = Saved()
     saved_by_reuse: Saved = Saved()
     steps: tuple[StepCost, ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -181,16 +185,18 @@ class StepView:
 
     Args:
         name: the step.
-        done: executions finished in this life or answered in it.
-        restored: executions finished in earlier lives, not counted in ``done``.
+        done: executions finished in this life.
+        restored: executions finished in earlier lives or in other runs, not counted in ``done``.
         running: executions under way.
         queued: events waiting for a worker of the step.
         failed: executions that failed for good.
         retrying: executions waiting for, or in, a further attempt.
-        total: work items known so far, ``done + restored + running + queued + failed``
+        total: work items known so far, ``done + restored + running + queued + failed + skipped``
             at the least.
         typical_s: median duration of a finished execution in seconds, or None.
         note: a few words, such as ``waits for 32 of 100`` or ``asked, waits``.
+        reused: how many of ``restored`` were answered from other runs.
+        skipped: executions that a person left out; the run has gone on without them.
     """
 
     name: str
@@ -203,6 +209,8 @@ class StepView:
     total: int = 0
     typical_s: float | None = None
     note: str = ""
+    reused: int = 0
+    skipped: int = 0
 
 
 @dataclass(frozen=True)
@@ -212,10 +220,11 @@ class ErrorView:
     Args:
         step: the step's name.
         index: N of ``STEP[N]``.
-        summary: ``ValueError: bad document``.
+        summary: ``ValueError: bad document``; the type alone where it says nothing.
         where: the user's own line, such as ``Cell In[3], line 7: raise ValueError(...)``.
         input: the input event, shortened for reading.
         traceback: the user's own traceback lines, or empty.
+        unclear: side effects that it began and whose outcome nobody knows, such as ``charge[81]``.
     """
 
     step: str
@@ -224,19 +233,22 @@ class ErrorView:
     where: str = ""
     input: str = ""
     traceback: str = ""
+    unclear: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class FailureView:
-    """Executions that failed for good with the same error.
+    """Executions of a step that failed for good with the same exception type on the same line.
 
     Args:
         errors: the first of them, one of them with its traceback; none for a sum of further errors.
         count: how many executions there are.
+        kind: the exception's type, where each has a text of its own; else empty.
     """
 
     errors: tuple[ErrorView, ...]
     count: int
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -248,12 +260,18 @@ class FieldView:
         kind: ``text``, ``int``, ``float``, ``bool``, ``choice``, ``json``, or ``any``: what is typed is text.
         choices: what may be said, where that is fixed.
         required: it has no default.
+        alias: another name of it; else empty.
+        none: it may be None.
+        exact: numbers in it are taken as they are written, not as the nearest float.
     """
 
     name: str
     kind: str = "text"
     choices: tuple[str, ...] = ()
     required: bool = True
+    alias: str = ""
+    none: bool = False
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -285,6 +303,8 @@ class QuestionView:
         key: names the question for its answer.
         fields: what an answer says.
         run_id: the run that asks, where it is one that a step runs; else empty.
+        decided: names that the waiter has given values for; an answer need not say them.
+        answer: class of the event that answers it, as ``module:qualname``.
     """
 
     index: int
@@ -294,6 +314,8 @@ class QuestionView:
     key: str = ""
     fields: tuple[FieldView, ...] = ()
     run_id: str = ""
+    decided: tuple[str, ...] = ()
+    answer: str = ""
 
     def __str__(self) -> str:
         return self.text
@@ -311,7 +333,7 @@ class RunView:
         steps: in the order of the graph.
         elapsed_s: seconds spent alive over all lives.
         left_s: estimated seconds left, or None.
-        saved_executions: executions that resume did not repeat.
+        saved_executions: executions that resume and reuse did not repeat.
         saved_s: seconds those took when they ran.
         headline: how this life began (``resumed at 60 of 100 · the kernel died at 14:02``).
         sentence: how it ended and how to go on; empty while it runs.
@@ -324,6 +346,10 @@ class RunView:
         body_reads: the cell's own code reads the run's stream, and may answer by itself.
         children: views of the runs that steps run themselves, shortened.
         failures: executions that were set aside, by error.
+        reused_executions: how many of ``saved_executions`` were answered from other runs.
+        store: the store's folder, where a command has to name it; else empty.
+        answered: what is said in the sentence's place once all questions are answered, where the cell
+            has ended; else empty.
     """
 
     run_id: str
@@ -345,6 +371,9 @@ class RunView:
     body_reads: bool = False
     children: tuple[RunView, ...] = ()
     failures: tuple[FailureView, ...] = ()
+    reused_executions: int = 0
+    store: str = ""
+    answered: str = ""
 
 
 @dataclass(frozen=True)
@@ -366,7 +395,7 @@ class RunHeader:
         updated: seconds since the epoch of the last write.
         lives: how many times it was started.
         elapsed_s: seconds alive over all lives.
-        saved_executions: executions that resumes did not repeat, over all lives.
+        saved_executions: executions that resume and reuse did not repeat, over all lives.
         saved_s: seconds those took.
         sentence: how it ended.
         notes: marks to keep in sight (boundaries that cannot be resumed past,

@@ -103,7 +103,7 @@ def show_run(run: Run) -> Shown:
     """
     records = run.records
     rows = executions(records, run.left_out)
-    picked, rest = _pick(rows)
+    picked, rest = _pick(run, rows)
     children = tuple(view_of(one) for one in _children(run))
     cost = run.cost
     page = RunPage(
@@ -135,7 +135,7 @@ def show_executions(run: Run, text: str) -> Shown:
         page = execution_page(run, records, step, index)
         return Shown(execution_text(page), execution_html(page), run.execution(step, index))
     rows = {(row.step, row.index): row for row in executions(records, run.left_out)}
-    picked, rest = _pick([rows[place] for place in chosen])
+    picked, rest = _pick(run, [rows[place] for place in chosen])
     shown = [_row(run, records, row) for row in picked]
     spans = [(row.started, row.ended) for row in rows.values()]
     names = set(chosen)
@@ -173,10 +173,13 @@ def clock(stamp: float) -> str:
     return time.strftime("%H:%M:%S" if then[:3] == today[:3] else "%Y-%m-%d %H:%M:%S", then)
 
 
-def _pick(rows: Sequence[Row]) -> tuple[list[Row], tuple[tuple[str, int], ...]]:
-    """The executions that get a line, in the order in which they began, failures first; and what is left."""
+def _pick(run: Run, rows: Sequence[Row]) -> tuple[list[Row], tuple[tuple[str, int], ...]]:
+    """The executions that get a line, failures before others, in the order of the graph; and what is left."""
     ranked = sorted(rows, key=lambda row: (_FIRST[status_of(row)], row.started))
-    return ranked[:ROWS], tuple(Counter(status_of(row) for row in ranked[ROWS:]).items())
+    # A step that the workflow no longer has comes last.
+    order = {step.name: number for number, step in enumerate(run.header.steps)}
+    picked = sorted(ranked[:ROWS], key=lambda row: (order.get(row.step, len(order)), row.step, row.index))
+    return picked, tuple(Counter(status_of(row) for row in ranked[ROWS:]).items())
 
 
 def status_of(row: Row) -> str:
@@ -211,7 +214,7 @@ def _outcome(run: Run, records: list[Record], row: Row) -> str:
 def _raised(run: Run, node: Any) -> str:
     if isinstance(node, dict) and "said" in node:
         name, text = node["said"]
-        return f"{name}: {text}"
+        return f"{name}: {text}" if text else name
     error = value_of(run, node)
     if isinstance(error, BaseException):
         return f"{type(error).__qualname__}: {error}" if str(error) else type(error).__qualname__

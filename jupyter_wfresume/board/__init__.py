@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, TextIO
 
-from ..records import QuestionView, RunView
+from ..records import FieldView, QuestionView, RunView
 from .boards import NullBoard, StaticBoard, TextBoard
 from .book import Source
 from .explorer import Edits, Explorer, Going, Line, Lines, Sheet
@@ -86,6 +86,7 @@ def make_board(
     has_front_end: bool,
     on_stop: Callable[[], None] | None,
     on_answer: Callable[[str, QuestionView, Any], None] | None = None,
+    on_check: Callable[[FieldView, Any], Any] = lambda field, said: said,
     on_explore: Callable[[str], Explorer] | None = None,
     stream: TextIO | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -100,6 +101,8 @@ def make_board(
         on_stop: called for a click on Stop, a second time for "now".
         on_answer: called with the run's id, a question and what a person said, on whatever thread that
             arrives; the answer is written down when it returns, or it raises a `WfresumeError`.
+        on_check: called with a field of an answer and what was typed for it; raises a `WfresumeError`
+            where that does not fit.
         on_explore: gives who is asked for the executions of a run, by its id; None shows no section on them.
         stream: where text goes without ``display``; None is the standard output.
         clock: monotonic seconds.
@@ -109,7 +112,9 @@ def make_board(
         return NullBoard()
     if display is None:
         out = stream or sys.stdout
-        return TextBoard(out, on_answer=on_answer, stdin=sys.stdin, clock=clock, timer=timer)
+        return TextBoard(
+            out, on_answer=on_answer, stdin=sys.stdin, on_check=on_check, clock=clock, timer=timer
+        )
     if kind == "text":
         return StaticBoard(display, only_text=True, clock=clock, timer=timer)
     if kind == "auto" and not has_front_end:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, TextIO
 from uuid import uuid4
 
-from ..records import QuestionView, RunView
+from ..records import FieldView, QuestionView, RunView
 from . import html, text
 from .book import PANELS, Book, Page, Source
 from .pace import Pacer, Timer
@@ -78,6 +78,7 @@ class TextBoard(PacedBoard):
         stream: where to write.
         on_answer: writes an answer down; None asks nothing.
         stdin: where answers are typed, if it is a terminal.
+        on_check: refuses what does not fit a field of an answer, by raising a `WfresumeError`.
         clock: monotonic seconds.
         timer: calls back later.
     """
@@ -88,13 +89,14 @@ class TextBoard(PacedBoard):
         *,
         on_answer: Callable[[str, QuestionView, Any], None] | None = None,
         stdin: TextIO | None = None,
+        on_check: Callable[[FieldView, Any], Any] = lambda field, said: said,
         clock: Callable[[], float] = time.monotonic,
         timer: Timer | None = None,
     ) -> None:
         self._stream = stream
         self._tty = stream.isatty()
         asks = on_answer is not None and stdin is not None and self._tty and stdin.isatty()
-        self._prompt = Prompt(stdin, self._write, on_answer) if asks else None  # type: ignore[arg-type]  # just seen
+        self._prompt = Prompt(stdin, self._write, on_answer, on_check) if asks else None  # type: ignore[arg-type]  # just seen
         self._line = ""
         self._said: dict[str, tuple[str, float]] = {}
         self._noted: set[tuple[str, str]] = set()

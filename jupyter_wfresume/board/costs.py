@@ -8,7 +8,7 @@ from html import escape
 from ..records import Cost, Saved, StepCost, Tokens
 from . import figures as f
 
-_COLUMNS = ("step", "executed", "attempts", "failed", "took", "tokens", "saved")
+_COLUMNS = ("step", "executed", "attempts", "failed", "left out", "step time", "tokens", "saved")
 
 
 def amount(number: int) -> str:
@@ -47,7 +47,14 @@ def facts(cost: Cost) -> list[tuple[str, str]]:
         said.append(("resume", f"saved {_together(cost.saved_by_resume)}"))
     if cost.saved_by_reuse.executions:
         said.append(("reuse", f"saved {_together(cost.saved_by_reuse)}"))
+    if cost.left_out:
+        said.append(("left out", f"{f.many(cost.left_out, 'execution')}, by a person"))
     return said
+
+
+def together(some: Saved) -> str:
+    """``79 executions · 46 s``."""
+    return f"{f.many(some.executions, 'execution')} · {f.duration(some.time_s)}"
 
 
 def _together(some: Saved) -> str:
@@ -81,7 +88,9 @@ def steps_html(steps: Sequence[StepCost]) -> str:
     columns = "".join(
         f'<th scope="col"{" class=wfr-num" if number else ""}>{name}</th>' for number, name in enumerate(head)
     )
-    return f'<table class="wfr-steps wfr-runs"><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table>'
+    head_row = f"<thead><tr>{columns}</tr></thead>"
+    table = f'<table class="wfr-steps wfr-runs wfr-list">{head_row}<tbody>{body}</tbody></table>'
+    return f'<div class="wfr-scroll">{table}</div>'
 
 
 def _table(steps: Sequence[StepCost]) -> list[tuple[str, ...]]:
@@ -99,9 +108,10 @@ def _cells(step: StepCost) -> tuple[str, ...]:
         f.count(step.executions),
         f.count(step.attempts) if again else "",
         f.count(step.failures) if step.failures else "",
+        f.count(step.left_out) if step.left_out else "",
         f.duration(step.time_s) if step.attempts else "",
         amount(step.tokens.total) if step.tokens else "",
-        f"{f.count(kept.executions)} · {f.duration(kept.time_s)}" if kept.executions else "",
+        together(kept) if kept.executions else "",
     )
 
 

@@ -61,6 +61,7 @@ class Section:
         self._sheet = SheetPanel(explorer, self._aside, make_panel, start)
         self._step, self._status, self._first = "", "", 0
         self._chosen: tuple[str, int] | None = None
+        self._follows = False
         self._page = Lines()
         self.fold = ipywidgets.Button(description=_SHUT, tooltip=_TIP)
         self.fold.add_class("wfr-fold")
@@ -79,10 +80,12 @@ class Section:
 
         Args:
             status: shows executions with this status alone; empty for all.
-            chosen: step and index of the execution that is shown below the list.
+            chosen: step and index of the execution that is shown below the list; where it has another
+                status by now, the list shows it among its step's.
         """
         self._unfold()
         self._step, self._status, self._first = "", status, 0
+        self._chosen, self._follows = chosen or self._chosen, chosen is not None
         self.look()
         if chosen is not None:
             self.choose(*chosen)
@@ -144,14 +147,20 @@ class Section:
     def _turn(self, by: int) -> None:
         last = max(0, (self._page.matching - 1) // ROWS * ROWS)
         self._first = min(last, max(0, self._first + by))
+        self._follows = False
         self.look()
 
     def _filter(self, step: str, status: str) -> None:
         self._step, self._status, self._first = step, status, 0
+        self._follows = False
         self.look()
 
     def _read(self) -> None:
         page = self._explorer.lines(self._step, self._status, self._first, ROWS)
+        if self._follows and self._chosen not in [(row.step, row.index) for row in page.rows]:
+            step, index = self._chosen or ("", 0)
+            self._step, self._status = step, ""
+            page = self._explorer.lines(step, "", index // ROWS * ROWS, ROWS)
         self._page, self._first = page, page.first
         width = max((f.cells(label_of(row)) for row in page.rows), default=0)
         for button, row in zip(self._rows, page.rows, strict=False):

@@ -17,7 +17,7 @@ STYLE = (
     ".wfr-failing{border-left:3px solid #d55e00;padding-left:10px;margin:4px 0 2px;overflow:visible}"
     ".wfr-failing .widget-hbox{height:26px;align-items:center;gap:12px;overflow:hidden}"
     ".wfr-failing .widget-hbox .widget-html{flex:1 1 0;min-width:0;width:auto}"
-    ".wfr-failing .jupyter-button{margin:0;width:88px;height:22px;line-height:20px;padding:0 2px;flex:none}"
+    ".wfr-failing .jupyter-button{margin:0;width:112px;height:22px;line-height:20px;padding:0 2px;flex:none}"
     ".wfr-failing .wfr .wfr-mark{margin:0;padding:0;border:0}"
 )
 """Goes with the board's stylesheet."""
@@ -53,7 +53,7 @@ class Failing:
         if not group.errors or not group.errors[0].step:
             return ipywidgets.HTML(html.failure(view, group))
         rows = [ipywidgets.HTML(html.failure_head(group, wrapped=True))]
-        rows += [self._row(error) for error in group.errors[:EACH]]
+        rows += [self._row(group, error) for error in group.errors[:EACH]]
         if group.count > EACH:
             more = ipywidgets.HTML(html.say(f"and {f.count(group.count - EACH)} more"))
             rows.append(self._line(more, "Show all", "List all that failed", self._choose_all))
@@ -62,10 +62,11 @@ class Failing:
         box.add_class("wfr-failing")
         return box
 
-    def _row(self, error: ErrorView) -> ipywidgets.Widget:
-        told = ipywidgets.HTML(html.failed_one(error))
-        tip = f"Open {error.step}[{error.index}] below, to try it again with this or another input"
-        return self._line(told, "Replay", tip, lambda: self._choose(error.step, error.index))
+    def _row(self, group: FailureView, error: ErrorView) -> ipywidgets.Widget:
+        told = ipywidgets.HTML(html.failed_one(group, error))
+        place = f"{error.step}[{error.index}]"
+        tip = f"Opens {place} below, under Executions, where it is replayed with this or another input"
+        return self._line(told, "Edit and replay", tip, lambda: self._choose(error.step, error.index))
 
     def _line(
         self, told: ipywidgets.HTML, name: str, tip: str, clicked: Callable[[], None]

@@ -35,6 +35,7 @@ class Field:
         self, field: FieldView, start: Any = None, *, empty: str | None, hint: str, labelled: bool = True
     ) -> None:
         self.name = field.name
+        self.required = field.required
         self.start = start
         self._field = field
         self._empty = empty
@@ -104,13 +105,15 @@ def answer_field(field: FieldView, alone: bool) -> Field:
         field: what is asked for.
         alone: there is no other.
     """
-    hint = field.name if field.required else f"{field.name}, or nothing"
+    hint = field.name if field.required and not field.none else f"{field.name}, or nothing"
     if field.kind == "any":
         hint = "answer"
     elif field.kind == "json":
         hint += ": JSON, or as in Python"
     labelled = not alone or field.kind not in ("text", "any")
     empty = None if field.required else "as it is by default"
+    if field.required and field.none and field.kind != "text":
+        empty = "None"
     return Field(field, empty=empty, hint=hint, labelled=labelled)
 
 

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from ..records import ErrorView, FailureView, QuestionView, RunView, StepView
+from ..typed import command, resolving
 
 STATUS_SIGNS: dict[str, str] = {
     "new": "○",
@@ -23,12 +24,17 @@ STATUS_SIGNS: dict[str, str] = {
 
 STATES: tuple[tuple[str, str], ...] = (
     ("restored", "▓"),
+    ("reused", "▚"),
     ("done", "█"),
+    ("left out", "–"),
     ("failed", "✕"),
     ("running", "▒"),
     ("queued", "░"),
 )
 """The parts of a bar from left to right, each with the block that draws it as text."""
+
+_SELDOM = {"reused", "left out"}
+"""States that a key names only where there is one."""
 
 _MOVES: dict[str, str] = {
     "paused": "paused: run this cell again to go on",
@@ -143,7 +149,16 @@ def fit(text: str, width: int) -> str:
 
 def parts(step: StepView) -> tuple[int, ...]:
     """Work items of a step in each of `STATES`, never negative."""
-    return tuple(max(0, getattr(step, state)) for state, _ in STATES)
+    resumed = step.restored - step.reused
+    amounts = (resumed, step.reused, step.done, step.skipped, step.failed, step.running, step.queued)
+    return tuple(max(0, amount) for amount in amounts)
+
+
+def key(step: StepView) -> list[tuple[str, int]]:
+    """What a key names, each with its work items: what is usual always, the rest where there is one."""
+    pairs = [(state, amount) for (state, _), amount in zip(STATES, parts(step), strict=True)]
+    named = {"reused"} if step.reused >= step.restored > 0 else {"restored"}
+    return [(state, n) for state, n in pairs if n or state in named or state not in {*_SELDOM, "restored"}]
 
 
 def total(step: StepView) -> int:
@@ -159,12 +174,14 @@ def finished(step: StepView) -> int:
 def together(steps: Iterable[StepView]) -> StepView:
     """All steps as one line, for the bar of the whole run."""
     steps = tuple(steps)
-    sums = [sum(column) for column in zip(*(parts(step) for step in steps), strict=True)] or [0] * 5
-    restored, done, failed, running, queued = sums
+    sums = [sum(column) for column in zip(*(parts(step) for step in steps), strict=True)] or [0] * len(STATES)
+    resumed, reused, done, skipped, failed, running, queued = sums
     return StepView(
         "",
         done=done,
-        restored=restored,
+        restored=resumed + reused,
+        reused=reused,
+        skipped=skipped,
         failed=failed,
         running=running,
         queued=queued,
@@ -180,14 +197,14 @@ def progress(view: RunView) -> tuple[int, int]:
 
 
 def percent(view: RunView) -> int | None:
-    """Share of the work that is finished; 100 only when all is, None where nothing is known."""
+    """Share of the work of which nothing is left to do; 100 only when the run is done, None where unknown."""
     whole = together(view.steps)
     if view.status == "done":
         return 100
     if whole.total == 0:
         return None
-    share = finished(whole) / whole.total
-    return 100 if share >= 1 else min(99, round(100 * share))
+    # A run whose known work is all finished may still be stuck, or about to make more.
+    return min(99, round(100 * (finished(whole) + whole.skipped) / whole.total))
 
 
 def fill(amounts: Sequence[int], whole: int, width: int) -> list[int]:
@@ -220,10 +237,14 @@ def timing(view: RunView) -> str:
 
 
 def saved(view: RunView) -> str:
-    """``saved by resume: 60 executions, 4 min 10 s``, or nothing."""
+    """``saved by resume: 60 executions, 4 min 10 s``, or by reuse, or by both; or nothing."""
     if view.saved_executions <= 0:
         return ""
-    return f"saved by resume: {many(view.saved_executions, 'execution')}, {duration(view.saved_s)}"
+    reused, took = view.reused_executions, duration(view.saved_s)
+    resumed = view.saved_executions - reused
+    if reused > 0 and resumed > 0:
+        return f"saved: {many(resumed, 'execution')} by resume, {count(reused)} by reuse, {took}"
+    return f"saved by {'reuse' if reused else 'resume'}: {many(view.saved_executions, 'execution')}, {took}"
 
 
 def stopping(view: RunView) -> str:
@@ -256,20 +277,33 @@ def answer(view: RunView, question: QuestionView) -> str:
     """The magic that answers a question: ``%wfanswer enrich[1] VALUE``."""
     name = clean(view.name)
     run = name if name and not any(c.isspace() or c in "[]'\"" for c in name) else clean(view.run_id)[:8]
-    return f"%wfanswer {run}{f'[{question.index}]' if len(view.questions) > 1 else ''} VALUE"
+    number = f"[{question.index}]" if len(view.questions) > 1 else ""
+    return command("%wfanswer", f"{run}{number}", "VALUE", store=view.store)
 
 
-def moves(view: RunView, error: ErrorView) -> tuple[tuple[str, str], ...]:
+def moves(view: RunView, group: FailureView) -> tuple[tuple[str, str], ...]:
     """What a person may do about a failure, each with the magic that does it; nothing where no step failed.
+
+    A side effect without an outcome comes first: nobody asks for it again once its execution is left out.
 
     Args:
         view: the run.
-        error: the failure.
+        group: executions that failed.
     """
+    error = next((one for one in group.errors if one.unclear), group.errors[0])
     # By id: the name stands for its latest run, which need not be this one.
-    place = f"{clean(view.run_id)[:8]} {clean(error.step)}[{error.index}]"
-    said = (("look", "%wfshow"), ("try it alone", "%wfreplay"), ("leave it out", "%wfskip"))
-    return tuple((what, f"{magic} {place}") for what, magic in said) if error.step else ()
+    run, place = clean(view.run_id)[:8], f"{clean(error.step)}[{error.index}]"
+    unclear = map(clean, error.unclear)
+    settle = tuple((f"say first what became of {one}", resolving(run, one, view.store)) for one in unclear)
+    leave = "then leave it out" if settle else "leave it out"
+    said = (("look", "%wfshow"), ("try it alone", "%wfreplay"), (leave, "%wfskip"))
+    found = tuple((what, command(magic, run, place, store=view.store)) for what, magic in said)
+    return (*settle, *found) if error.step else ()
+
+
+def all_failed(view: RunView, error: ErrorView) -> str:
+    """The magic that lists all of a step's failures: ``%wfshow 5b03ea30 work[failed]``."""
+    return command("%wfshow", clean(view.run_id)[:8], f"{clean(error.step)}[failed]", store=view.store)
 
 
 def failures(view: RunView) -> tuple[FailureView, ...]:
@@ -279,13 +313,29 @@ def failures(view: RunView) -> tuple[FailureView, ...]:
     return (FailureView((view.error,), 1),)
 
 
+def title(group: FailureView) -> str:
+    """What executions that failed have in common: their error, or its type alone where texts differ."""
+    return clean(group.kind or group.errors[0].summary)
+
+
+def message(group: FailureView, error: ErrorView) -> str:
+    """What one of them says besides their title, or nothing."""
+    said = clean(error.summary)
+    return said.removeprefix(title(group)).removeprefix(":").strip() if group.kind else ""
+
+
 def step_info(step: StepView) -> list[str]:
-    """What stands after a step's bar: typical time, what is under way, its note."""
+    """What stands after a step's bar: typical time, what is under way or left out, its note."""
     each = " each" if total(step) > 1 else ""
     info = [] if step.typical_s is None else [f"{duration(step.typical_s)}{each}"]
     info += [
         f"{count(amount)} {word}"
-        for amount, word in ((step.running, "running"), (step.retrying, "retrying"), (step.failed, "failed"))
+        for amount, word in (
+            (step.running, "running"),
+            (step.retrying, "retrying"),
+            (step.failed, "failed"),
+            (step.skipped, "left out"),
+        )
         if amount > 0
     ]
     if step.note:

@@ -39,12 +39,21 @@ class Form:
         run_id: the run on whose board it stands.
         question: what is asked.
         on_answer: called once for a question that is answered, on whatever thread the click arrives.
+        on_said: called when the answer is written down.
     """
 
-    def __init__(self, run_id: str, question: QuestionView, on_answer: OnAnswer) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        question: QuestionView,
+        on_answer: OnAnswer,
+        on_said: Callable[[], None] = lambda: None,
+    ) -> None:
         self._run_id = run_id
         self._question = question
         self._on_answer = on_answer
+        self._on_said = on_said
+        self.answered = False
         self._lock = threading.Lock()
         self._over = False
         alone = len(question.fields) == 1
@@ -70,6 +79,8 @@ class Form:
             self._over = True
         self._freeze(True)
         value = {field.name: field.value for field in self._fields if not field.is_empty}
+        # One that must be said, and may be None, says so by being empty.
+        value.update({field.name: None for field in self._fields if field.is_empty and field.required})
         try:
             self._on_answer(self._run_id, self._question, value)
         except WfresumeError as error:
@@ -79,6 +90,8 @@ class Form:
         else:
             said = ", ".join(str(one) for one in value.values())
             self._said.value = html.say(f"answered: {said}{self.after}")
+            self.answered = True
+            self._on_said()
 
     def _freeze(self, frozen: bool) -> None:
         for one in (self.button, *(field.control for field in self._fields)):
@@ -90,10 +103,12 @@ class Forms:
 
     Args:
         on_answer: see `OnAnswer`.
+        on_said: called when an answer is written down.
     """
 
-    def __init__(self, on_answer: OnAnswer) -> None:
+    def __init__(self, on_answer: OnAnswer, on_said: Callable[[], None] = lambda: None) -> None:
         self._on_answer = on_answer
+        self._on_said = on_said
         self._forms: dict[tuple[str, str, float], Form] = {}
 
     def show(self, view: RunView, *, live: bool) -> Sequence[ipywidgets.Widget]:
@@ -105,9 +120,14 @@ class Forms:
         """
         asked = {(q.run_id, q.key, q.asked_at): q for q in view.questions[:FORMS]}
         self._forms = {
-            key: self._forms.get(key) or Form(view.run_id, question, self._on_answer)
+            key: self._forms.get(key) or Form(view.run_id, question, self._on_answer, self._on_said)
             for key, question in asked.items()
         }
         for form in self._forms.values():
             form.after = "" if live else " · run this cell again to go on"
         return [form.widget for form in self._forms.values()]
+
+    @property
+    def answered(self) -> int:
+        """How many of the questions that are shown were answered here."""
+        return sum(form.answered for form in self._forms.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -15,7 +16,11 @@ _TITLE = 600
 """Characters of one text that are shown at the most, or kept in its ``title``."""
 _TRACE = 20_000
 """Characters of a traceback's end that are kept."""
-_SIGNS = {"restored": "↺", "done": "✓", "failed": "✕", "running": "●", "queued": "·"}
+_SIGNS = {
+    **{"restored": "↺", "reused": "↺", "done": "✓", "left out": "–"},
+    **{"failed": "✕", "running": "●", "queued": "·"},
+}
+_CODE = re.compile(r"`([^`]+)`")
 # Both names are honoured by the typesetters of the usual front ends: a "$" in a user's text is no formula.
 _WRAP = '<div class="wfr mathjax_ignore tex2jax_ignore"'
 
@@ -68,12 +73,12 @@ def question(asked: QuestionView) -> str:
 
 def say(sentence: str) -> str:
     """A sentence in the soft colour."""
-    return f'{_WRAP}><span class="wfr-soft" role="status">{words(sentence)}</span></div>'
+    return f'{_WRAP}><span class="wfr-soft" role="status">{prose(sentence)}</span></div>'
 
 
 def fault(sentence: str) -> str:
     """A sentence on what is wrong with a field."""
-    return f'{_WRAP}><span class="wfr-fault" role="alert">✕ {words(sentence)}</span></div>'
+    return f'{_WRAP}><span class="wfr-fault" role="alert">✕ {prose(sentence)}</span></div>'
 
 
 def input_head(kind: str, has_fields: bool) -> str:
@@ -105,19 +110,24 @@ def words(text: str, width: int = _TITLE) -> str:
     return escape(f.shorten(f.clean(text), width), quote=True)
 
 
+def prose(text: str) -> str:
+    """A sentence that is safe in an element, with what stands between backticks as code."""
+    return _CODE.sub(r"<code>\1</code>", words(text))
+
+
 def cut(text: str, width: int, *, tag: str = "span", cls: str = "") -> str:
     """Text in an element that is cut with an ellipsis and keeps its full text in ``title``."""
     return f'<{tag} class="wfr-cut {cls}" title="{words(text)}">{words(text, width)}</{tag}>'
 
 
 def progress_bar(step: StepView, label: str) -> str:
-    """A bar of the five states; each has a colour, a texture and words for those who hear it."""
+    """A bar of all states; each has a colour, a texture and words for those who hear it."""
     whole = f.total(step)
     amounts = [(state, n) for (state, _), n in zip(f.STATES, f.parts(step), strict=True) if n]
     said = f"{f.count(f.finished(step))} of {f.count(whole)} finished"
     if amounts:
         said += ": " + ", ".join(f"{f.count(amount)} {state}" for state, amount in amounts)
-    drawn = "".join(f'<i class="wfr-{state}" style="flex-grow:{n}"></i>' for state, n in amounts)
+    drawn = "".join(f'<i class="{_class(state)}" style="flex-grow:{n}"></i>' for state, n in amounts)
     missing = whole - sum(f.parts(step))
     if missing > 0:
         drawn += f'<span style="flex:{missing} 1 0"></span>'
@@ -126,6 +136,10 @@ def progress_bar(step: StepView, label: str) -> str:
         f'aria-valuemax="{whole}" aria-valuenow="{f.finished(step)}" aria-valuetext="{said}" title="{said}">'
         f'{drawn}<span class="wfr-plain" aria-hidden="true">{bar(step)}</span></div>'
     )
+
+
+def _class(state: str) -> str:
+    return f"wfr-{state.replace(' ', '-')}"
 
 
 def status(word: str) -> str:
@@ -175,10 +189,10 @@ def _steps(view: RunView) -> str:
 def _key(whole: StepView) -> str:
     width = min(4, max(2, *(len(f.count(amount)) for amount in f.parts(whole))))
     items = "".join(
-        f'<span{"" if amount else " class=wfr-none"}><i class="wfr-{state}"></i>'
+        f'<span{"" if amount else " class=wfr-none"}><i class="{_class(state)}"></i>'
         f'<span class="wfr-plain">{_SIGNS[state]} </span>'
         f'{state} <b style="min-width:{width}ch">{f.count(amount)}</b></span> '
-        for (state, _), amount in zip(f.STATES, f.parts(whole), strict=True)
+        for state, amount in f.key(whole)
     )
     return f'<div class="wfr-key">{items}</div>'
 
@@ -187,14 +201,14 @@ def _tail(view: RunView, live: bool, as_of: str, asked: int = 0, failures: bool 
     pieces = [failure(view, group) for group in f.failures(view)] if failures else []
     sentence = (f.stopping(view) if live else "") or f.next_move(view, as_of)
     if sentence:
-        pieces.append(f'<div class="wfr-say" role="status">{words(sentence)}</div>')
+        pieces.append(f'<div class="wfr-say" role="status">{prose(sentence)}</div>')
     for one in view.questions[asked:]:
         step = f' <span class="wfr-soft">asked by {words(one.step)}</span>' if one.step else ""
         pieces.append(
             f'<div class="wfr-mark wfr-ask">? {words(one.text)}{step}<br>'
             f'<span class="wfr-soft">answer with</span> <code>{words(f.answer(view, one))}</code></div>'
         )
-    pieces += [f'<div class="wfr-mark wfr-note">{words(note)}</div>' for note in view.notes]
+    pieces += [f'<div class="wfr-mark wfr-note">{prose(note)}</div>' for note in view.notes]
     shown, rest = f.pick(view.children, CHILDREN)
     pieces += [_run_line(child, "↳ ") for child in shown]
     if rest:
@@ -207,18 +221,18 @@ def _foot(view: RunView, live: bool) -> str:
     how = [view.headline, f"run {view.run_id[:8]}"]
     if live and not view.can_stop and view.status == "running":
         how.append("interrupt the kernel to stop")
-    return f'<div class="wfr-foot">{words(" · ".join(piece for piece in how if piece))}</div>'
+    return f'<div class="wfr-foot">{prose(" · ".join(piece for piece in how if piece))}</div>'
 
 
 def failure(view: RunView, group: FailureView) -> str:
     """Executions that failed with the same error: the user's line, inputs, traceback, what to do."""
     if not group.errors:
         return f'<div class="wfr-mark wfr-error">✕ {f.many(group.count, "execution")} failed otherwise</div>'
-    rows = "".join(_failed(error) for error in group.errors) if group.count > 1 else ""
+    rows = "".join(_failed(group, error) for error in group.errors) if group.count > 1 else ""
     more = group.count - len(group.errors)
     if more:
-        place = f"{f.clean(view.run_id)[:8]} {f.clean(group.errors[0].step)}[failed]"
-        rows += f'<div class="wfr-soft">… and {f.count(more)} more: <code>%wfshow {words(place)}</code></div>'
+        magic = words(f.all_failed(view, group.errors[0]))
+        rows += f'<div class="wfr-soft">… and {f.count(more)} more: <code>{magic}</code></div>'
     inside = f"{failure_head(group)}{rows}{failure_tail(view, group)}"
     return f'<div class="wfr-mark wfr-error" role="alert">{inside}</div>'
 
@@ -244,7 +258,7 @@ def failure_head(group: FailureView, *, wrapped: bool = False) -> str:
             f'<div class="wfr-fact"><span class="wfr-soft">input</span> '
             f'<code title="{words(error.input, 2000)}">{words(error.input, 300)}</code></div>'
         )
-    return _alone(f"✕ <b>{words(error.summary)}</b>{count}{rows}", wrapped)
+    return _alone(f"✕ <b>{words(f.title(group))}</b>{count}{rows}", wrapped)
 
 
 def failure_tail(view: RunView, group: FailureView, *, wrapped: bool = False) -> str:
@@ -258,15 +272,13 @@ def failure_tail(view: RunView, group: FailureView, *, wrapped: bool = False) ->
     error = _told(group)
     trace = f.clean(error.traceback, lines=True).strip("\n")[-_TRACE:]
     drawn = f"<details><summary>traceback</summary><pre>{escape(trace)}</pre></details>" if trace else ""
-    moves = " · ".join(
-        f"{what} <code>{words(magic)}</code>" for what, magic in f.moves(view, group.errors[0])
-    )
+    moves = " · ".join(f"{what} <code>{words(magic)}</code>" for what, magic in f.moves(view, group))
     return _alone(drawn + (f'<div class="wfr-soft">{moves}</div>' if moves else ""), wrapped)
 
 
-def failed_one(error: ErrorView) -> str:
-    """One failed execution and its input, in a line of its own."""
-    return _alone(_failed(error), True)
+def failed_one(group: FailureView, error: ErrorView) -> str:
+    """One failed execution in a line of its own: what it alone says, and its input."""
+    return _alone(_failed(group, error), True)
 
 
 def _alone(inside: str, wrapped: bool) -> str:
@@ -278,10 +290,12 @@ def _told(group: FailureView) -> ErrorView:
     return next((error for error in group.errors if error.traceback), group.errors[0])
 
 
-def _failed(error: ErrorView) -> str:
+def _failed(group: FailureView, error: ErrorView) -> str:
     label = words(f"{error.step}[{error.index}]", 80)
+    said = f.message(group, error)
     return (
-        f'<div class="wfr-failed-one"><span class="wfr-cut">{label}</span> '
+        f'<div class="wfr-failed-one"><span>{label}</span> '
+        f"{cut(said, 300) + ' ' if said else ''}"
         f'<code class="wfr-cut" title="{words(error.input, 2000)}">{words(error.input, 300)}</code></div>'
     )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import ipywidgets
 
 from ..records import RunView
 from . import executions, failing, form, html, sheet
 from .explorer import Explorer
-from .form import Forms, OnAnswer
+from .form import FORMS, Forms, OnAnswer
 from .shown import RunPage, run_parts
 
 OnExplore = Callable[[str], Explorer]
@@ -31,16 +32,30 @@ class Panel:
     def __init__(self, run_id: str, on_answer: OnAnswer | None, on_explore: OnExplore | None = None) -> None:
         self._top = ipywidgets.HTML()
         self._tail = ipywidgets.HTML()
-        self._forms = None if on_answer is None else Forms(on_answer)
+        self._forms = None if on_answer is None else Forms(on_answer, self._answered)
         self._below = None if on_explore is None else Below(on_explore(run_id), on_answer)
         self._was_live = True
+        self._ended: RunView | None = None
+
+    def _answered(self) -> None:
+        """An answer was given on a board whose cell has ended: nothing else would draw it again."""
+        view, forms = self._ended, self._forms
+        if view is None or forms is None or not view.answered:
+            return
+        count, asked = forms.answered, len(view.questions)
+        said = view.answered if count == asked else f"{count} of {asked} answered: {view.sentence}"
+        self._draw_tail(replace(view, sentence=said), live=False, asked=min(asked, FORMS))
+
+    def _draw_tail(self, view: RunView, *, live: bool, asked: int) -> None:
+        self._tail.value = html.tail(view, live=live, asked=asked, failures=self._below is None)
 
     def show(self, view: RunView, *, live: bool) -> list[ipywidgets.Widget]:
         """Draws a view; the tail is apart so that an opened traceback stays open while figures move."""
         forms = [] if self._forms is None else self._forms.show(view, live=live)
         below = self._below
         self._top.value = html.top(view, live=live)
-        self._tail.value = html.tail(view, live=live, asked=len(forms), failures=below is None)
+        self._ended = None if live else view
+        self._draw_tail(view, live=live, asked=len(forms))
         if below is None:
             return [self._top, *forms, self._tail]
         if self._was_live and not live:

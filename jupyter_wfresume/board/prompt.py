@@ -27,6 +27,8 @@ class Prompt:
         stdin: the terminal.
         write: writes to the screen.
         on_answer: called with the run's id, the question and what was said.
+        on_check: called with a field and what was typed for it; raises a `WfresumeError` where it does not
+            fit, and the field is asked for again.
     """
 
     def __init__(
@@ -34,10 +36,12 @@ class Prompt:
         stdin: TextIO,
         write: Callable[[str], None],
         on_answer: Callable[[str, QuestionView, Any], None],
+        on_check: Callable[[FieldView, Any], Any] = lambda field, said: said,
     ) -> None:
         self._stdin = stdin
         self._write = write
         self._on_answer = on_answer
+        self._on_check = on_check
         self._loop: asyncio.AbstractEventLoop | None = None
         self._typed = b""
         self._asked: tuple[str, QuestionView] | None = None
@@ -74,7 +78,8 @@ class Prompt:
             for question in view.questions:
                 if _name(question) not in self._told:
                     self._told.add(_name(question))
-                    how = f"{f.answer(view, question)}, or open_run({view.name!r}).answer(...)"
+                    place = f", {view.store!r}" if view.store else ""
+                    how = f"{f.answer(view, question)}, or open_run({view.name!r}{place}).answer(...)"
                     self._write(f"\n? {f.clean(question.text)} · answer with: {how}\n")
 
     def stop(self) -> None:
@@ -116,6 +121,8 @@ class Prompt:
             self._write("  Enter answers it> ")
             return
         kind = ", ".join(field.choices) or _KINDS.get(field.kind, "")
+        if field.none and kind:
+            kind += ", or nothing"
         hint = f" ({kind})" if kind else ""
         self._write(f"  {'answer' if alone else field.name}{hint}> ")
 
@@ -132,9 +139,16 @@ class Prompt:
             self._line(line.decode(self._stdin.encoding or "utf-8", "replace").strip())
 
     def _line(self, text: str) -> None:
-        field = self._fields.pop(0)
+        field = self._fields[0]
         if field is not _NOTHING and (text or field.required):
+            try:
+                self._on_check(field, text)
+            except WfresumeError as error:
+                self._write(f"  {error}\n")
+                self._next()
+                return
             self._said[field.name] = text
+        self._fields.pop(0)
         self._next()
 
     def _give(self) -> None:

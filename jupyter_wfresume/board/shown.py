@@ -14,6 +14,7 @@ from .timeline import Axis
 
 _LANE = 24
 _SAID = 60
+_WHY = 200
 _FEW = 5
 """Differences that are drawn of one pair."""
 SIGNS = {
@@ -25,9 +26,12 @@ SIGNS = {
     "skipped": "–",
     "reused": "↺",
 }
-_BLOCKS = {"done": "█", "failed": "✕", "waiting": "▒", "reused": "▓"}
-_BARS = {"done": "done", "failed": "failed", "waiting": "running", "reused": "restored"}
+_BLOCKS = {"done": "█", "failed": "✕", "waiting": "▒", "reused": "▚", "skipped": "–"}
+_BARS = {"done": "done", "failed": "failed", "waiting": "running", "reused": "reused", "skipped": "left-out"}
+_UNDONE = ("failed", "skipped")
+"""Of these the outcome is why, and is shown at length."""
 _COLUMNS = ("execution", "status", "after", "took", "when", "outcome")
+_CLASSES = {"after": "wfr-num wfr-after", "took": "wfr-num", "when": "wfr-when", "outcome": "wfr-said"}
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class RunPage:
     Args:
         view: what the board shows of it.
         facts: name and text of what else is known.
-        rows: executions, those worth a look first.
+        rows: executions, by step in the order of the graph, then by number.
         rest: how many executions of each status have no row.
         spans: begin and end of all its executions.
         cell: the source of its cell.
@@ -208,7 +212,7 @@ def execution_block(page: ExecutionPage) -> str:
         f'<span class="wfr-soft">{html.words(" · ".join([*_timing(page), page.run]))}</span></div>'
     )
     facts = "".join(_fact(*fact) for fact in page.facts)
-    notes = "".join(f'<div class="wfr-mark wfr-note">{html.words(note)}</div>' for note in page.notes)
+    notes = "".join(f'<div class="wfr-mark wfr-note">{html.prose(note)}</div>' for note in page.notes)
     return _wrapped(f"{head}<div class=wfr-facts>{facts}</div>{notes}")
 
 
@@ -307,7 +311,7 @@ def _cells(row: ExecutionRow, first: float, axis: Axis) -> tuple[str, ...]:
     bar = " " * begin + _BLOCKS.get(row.status, "▒") * min(length, _LANE - begin)
     status = f"{SIGNS.get(row.status, ' ')} {_status_words(row)}"
     took = f.duration(row.ended - row.started)
-    said = f.fit(f.clean(row.said), _SAID)
+    said = f.fit(f.clean(row.said), _WHY if row.status in _UNDONE else _SAID)
     return (f.fit(row.label, 28), status, f.duration(row.started - first), took, f"{bar:<{_LANE}}", said)
 
 
@@ -354,19 +358,14 @@ def _table(
     rows: Sequence[ExecutionRow], rest: Sequence[tuple[str, int]], spans: Sequence[tuple[float, float]]
 ) -> str:
     axis, first = Axis(spans), min(begin for begin, _ in spans)
-    head = "".join(
-        f'<th scope="col"{" class=wfr-num" if name in ("after", "took") else ""}>{name}</th>'
-        for name in _COLUMNS
-    )
-    widths = ("16%", "13%", "9%", "9%", "23%", "30%")
-    columns = "".join(f'<col style="width:{width}">' for width in widths)
+    head = "".join(f'<th scope="col" class="{_CLASSES.get(name, "")}">{name}</th>' for name in _COLUMNS)
     body = "".join(_table_row(row, first, axis) for row in rows)
     below = "".join(
         f'<div class="wfr-soft">{line}</div>' for line in (_rest(rest) if rest else "", _cut(axis)) if line
     )
     return (
-        f'<table class="wfr-steps wfr-runs"><colgroup>{columns}</colgroup><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table>{below}"
+        f'<div class="wfr-scroll"><table class="wfr-steps wfr-runs wfr-list"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>{below}"
     )
 
 
@@ -376,9 +375,11 @@ def _table_row(row: ExecutionRow, first: float, axis: Axis) -> str:
         f'<div class="wfr-lane"><i class="wfr-{_BARS.get(row.status, "running")}" '
         f'style="left:{100 * min(left, 0.985):.1f}%;width:{100 * (right - left):.1f}%"></i></div>'
     )
+    wraps = "wfr-soft wfr-why" if row.status in _UNDONE else "wfr-soft wfr-cut"
+    said = f'<div class="{wraps}" title="{html.words(row.said)}">{html.words(row.said, 300)}</div>'
     return (
-        f"<tr>{html.cut(row.label, 120, tag='td')}<td>{_status(_status_words(row))}</td>"
-        f'<td class="wfr-num">{f.duration(row.started - first)}</td>'
+        f"<tr><td>{html.words(row.label, 120)}</td><td>{_status(_status_words(row))}</td>"
+        f'<td class="wfr-num wfr-after">{f.duration(row.started - first)}</td>'
         f'<td class="wfr-num">{f.duration(row.ended - row.started)}</td>'
-        f"<td>{bar}</td>{html.cut(row.said, 300, tag='td', cls='wfr-soft')}</tr>"
+        f'<td class="wfr-when">{bar}</td><td class="wfr-said">{said}</td></tr>'
     )

@@ -41,6 +41,8 @@ background:var(--wfr-track);outline:1px solid var(--wfr-line);outline-offset:-1p
 .wfr .wfr-bar i,.wfr .wfr-key i{flex:0 1 0;min-width:3px;height:100%;border-right:1px solid var(--wfr-track)}
 .wfr i.wfr-done{background:var(--wfr-done)}
 .wfr i.wfr-restored{background:repeating-linear-gradient(-45deg,var(--wfr-restored) 0 3px,#8fd6c1 3px 5px)}
+.wfr i.wfr-reused{background:repeating-linear-gradient(0deg,var(--wfr-restored) 0 2px,#8fd6c1 2px 3.5px)}
+.wfr i.wfr-left-out{background:linear-gradient(var(--wfr-soft),var(--wfr-soft)) center/100% 2px no-repeat}
 .wfr i.wfr-running{background:repeating-linear-gradient(90deg,var(--wfr-running) 0 4px,#8a5f00 4px 5.5px)}
 .wfr i.wfr-failed{background:repeating-linear-gradient(45deg,transparent 0 3px,#fff 3px 4px),
 repeating-linear-gradient(-45deg,var(--wfr-failed) 0 3px,#fff 3px 4px)}
@@ -70,9 +72,14 @@ outline:1px solid var(--wfr-line);outline-offset:-1px}
 background:none!important;border:0;padding:0!important;margin:0;
 white-space:pre-wrap;overflow-wrap:anywhere;line-height:18px}
 .wfr .wfr-mark pre{max-height:16em;overflow:auto}
+.wfr.wfr code{font-family:var(--wfr-code);font-size:.95em;color:inherit;background:none;border:0;
+padding:0;margin:0}
 .wfr .wfr-mark summary{cursor:pointer;color:var(--wfr-soft)}
 .wfr .wfr-fact{display:grid;grid-template-columns:3.6em minmax(0,1fr)}
-.wfr .wfr-failed-one{display:grid;grid-template-columns:10em minmax(0,1fr);column-gap:12px;height:20px}
+.wfr .wfr-failed-one{display:flex;column-gap:12px;height:20px;white-space:nowrap}
+.wfr .wfr-failed-one>span:first-child{flex:none;min-width:9em}
+.wfr .wfr-failed-one .wfr-cut{flex:1 1 0;min-width:6em}
+.wfr .wfr-failed-one span.wfr-cut{flex:0 1 auto;min-width:0}
 .wfr .wfr-failed-one code.wfr-cut{white-space:nowrap}
 .wfr .wfr-fixed{display:grid;grid-template-columns:calc(7em + 4px) minmax(0,auto) auto;column-gap:8px;
 justify-content:start;min-height:24px}
@@ -85,8 +92,9 @@ overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 border:0;padding:0!important;margin:0;white-space:pre-wrap;overflow-wrap:anywhere;line-height:20px;max-height:24em;overflow:auto}
 .wfr .wfr-lane{position:relative;height:9px;background:var(--wfr-track);border-radius:2px;overflow:hidden}
 .wfr .wfr-lane i{position:absolute;top:0;height:100%;min-width:3px}
-.wfr .wfr-pair{display:grid;grid-template-columns:16% minmax(0,1fr);column-gap:12px;padding:3px 0;
-border-top:1px solid var(--wfr-line);overflow-wrap:anywhere}
+.wfr .wfr-pair>span{overflow-wrap:normal}
+.wfr .wfr-pair{display:grid;grid-template-columns:minmax(min-content,16%) minmax(0,1fr);column-gap:12px;
+padding:3px 0;border-top:1px solid var(--wfr-line);overflow-wrap:anywhere}
 .wfr .wfr-foot{min-height:20px;font-size:.92em;color:var(--wfr-soft);overflow-wrap:anywhere}
 .wfr .wfr-run{display:grid;grid-template-columns:minmax(0,1.2fr) 6.5em 8.5em minmax(3em,1fr) 42%;
 column-gap:12px;align-items:center;height:21px}
@@ -95,6 +103,19 @@ height:22px;background:none;white-space:nowrap}
 .wfr .wfr-runs thead th.wfr-num{text-align:right}
 .wfr table.wfr-wide{font-size:.88em}
 .wfr .wfr-wide thead th,.wfr .wfr-wide tbody tr:nth-child(n) td{padding-right:8px}
+.wfr table.wfr-list{table-layout:auto}
+.wfr .wfr-scroll{overflow-x:auto;container-type:inline-size}
+.wfr .wfr-scroll+.wfr-scroll{margin-top:14px}
+.wfr .wfr-list thead th:last-child{padding-right:0}
+.wfr .wfr-list tbody tr:nth-child(n) td{overflow:visible;text-overflow:clip}
+.wfr .wfr-list tbody tr:nth-child(n) td.wfr-wraps{white-space:normal;overflow-wrap:break-word}
+.wfr .wfr-list .wfr-fill{width:0;min-width:100%}
+.wfr .wfr-list .wfr-part{white-space:nowrap}
+.wfr .wfr-list tbody tr:nth-child(n) td.wfr-when{width:22%;min-width:60px}
+.wfr .wfr-list tbody tr:nth-child(n) td.wfr-said{width:48%;min-width:9em;max-width:0}
+.wfr .wfr-list .wfr-why{white-space:normal;overflow-wrap:break-word;display:-webkit-box;overflow:hidden;
+-webkit-box-orient:vertical;-webkit-line-clamp:4}
+@container (max-width:500px){.wfr .wfr-list .wfr-when,.wfr .wfr-list .wfr-after{display:none}}
 .wfr .wfr-runs thead{border-bottom:1px solid var(--wfr-line)}
 @media (forced-colors:active){.wfr .wfr-bar,.wfr .wfr-bar i,.wfr .wfr-key i{forced-color-adjust:none}}
 """

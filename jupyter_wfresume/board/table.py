@@ -9,13 +9,7 @@ from ..records import Cost
 from . import costs, html
 from . import figures as f
 
-_RIGHT = {"progress", "took", "attempts", "lives", "tokens", "saved", "age", "size"}
-_WIDTHS = {
-    **{"id": 64, "name": 62, "workflow": 62, "status": 85, "progress": 68, "took": 72, "attempts": 58},
-    **{"lives": 36, "tokens": 50, "saved": 97, "age": 66, "size": 53},
-}
-"""Shares of the width: with all columns at 700 px the usual is readable; what is cut has its title."""
-
+_RIGHT = {"progress", "step time", "attempts", "lives", "tokens", "saved", "age", "size"}
 _WIDE = 8
 """From more columns on, a table is drawn closer."""
 
@@ -72,12 +66,10 @@ def runs_html(rows: Sequence[RunRow]) -> str:
     columns = _columns(rows)
     head = "".join(f'<th scope="col"{_right(name)}>{name}</th>' for name in columns)
     body = "".join(_row(row, columns) for row in rows)
-    shares = [_WIDTHS[name] for name in columns]
-    widths = "".join(f'<col style="width:{100 * share / sum(shares):.1f}%">' for share in shares)
-    classes = "wfr-steps wfr-runs" + (" wfr-wide" if len(columns) > _WIDE else "")
+    classes = "wfr-steps wfr-runs wfr-list" + (" wfr-wide" if len(columns) > _WIDE else "")
     return (
-        f'{html.style()}<div class="wfr mathjax_ignore tex2jax_ignore"><table class="{classes}">'
-        f"<colgroup>{widths}</colgroup><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'{html.style()}<div class="wfr mathjax_ignore tex2jax_ignore"><div class="wfr-scroll">'
+        f'<table class="{classes}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></div>'
     )
 
 
@@ -87,7 +79,7 @@ def _columns(rows: Sequence[RunRow]) -> list[str]:
     shown = {
         # A name says enough where it stands for one class.
         "workflow": len(workflows) > len({name for name, _ in workflows}),
-        "took": any(row.cost.time_s for row in rows),
+        "step time": any(row.cost.time_s for row in rows),
         # Without a failure there is one for each execution, and the progress says as much.
         "attempts": any(row.cost.failures or row.cost.cut_off.executions for row in rows),
         "lives": any(row.cost.lives > 1 for row in rows),
@@ -105,11 +97,11 @@ def _cells(row: RunRow) -> dict[str, str]:
         "workflow": f.clean(row.workflow),
         "status": f.clean(f"{f.STATUS_SIGNS.get(row.status, ' ')} {row.status}"),
         "progress": f.clean(row.progress),
-        "took": f.duration(cost.time_s) if cost.time_s else "",
+        "step time": f.duration(cost.time_s) if cost.time_s else "",
         "attempts": f.count(cost.attempts) if cost.attempts else "",
         "lives": f.count(cost.lives) if cost.lives else "",
         "tokens": costs.amount(cost.tokens.total) if cost.tokens else "",
-        "saved": f"{f.count(saved.executions)} · {f.duration(saved.time_s)}" if saved.executions else "",
+        "saved": costs.together(saved) if saved.executions else "",
         "age": f.age(row.age_s),
         "size": "" if row.size_bytes is None else f.size(row.size_bytes),
     }
@@ -119,19 +111,24 @@ def _row(row: RunRow, columns: Sequence[str]) -> str:
     cells = _cells(row)
     drawn = {
         "id": f'<td title="{html.words(row.id)}">{html.words(cells["id"])}</td>',
-        "name": html.cut(cells["name"], 120, tag="td"),
-        "workflow": html.cut(cells["workflow"], 120, tag="td"),
+        "name": f'<td class="wfr-wraps">{html.words(cells["name"], 120)}</td>',
+        "workflow": f'<td class="wfr-wraps">{html.words(cells["workflow"], 120)}</td>',
         "status": f"<td>{html.status(f.clean(row.status))}</td>",
     }
     said = {name: html.words(cell) for name, cell in cells.items()}
-    numbers = {name: f'<td class="wfr-num" title="{cell}">{cell}</td>' for name, cell in said.items()}
+    numbers = {name: f'<td class="wfr-num">{cell}</td>' for name, cell in said.items()}
+    numbers["saved"] = f'<td class="wfr-num wfr-wraps">{_unbroken(said["saved"])}</td>'
     line = f"<tr>{''.join({**numbers, **drawn}[name] for name in columns)}</tr>"
     if row.note:
-        note = html.words(row.note)
-        line += (
-            f'<tr><td></td><td colspan="{len(columns) - 1}" class="wfr-soft" title="{note}">{note}</td></tr>'
-        )
+        note = html.prose(row.note)
+        cell = f'<td colspan="{len(columns) - 1}" class="wfr-soft wfr-wraps">'
+        line += f'<tr><td></td>{cell}<div class="wfr-fill">{note}</div></td></tr>'
     return line
+
+
+def _unbroken(cell: str) -> str:
+    """A cell whose parts may stand below each other, none of them broken."""
+    return " · ".join(f'<span class="wfr-part">{part}</span>' for part in cell.split(" · "))
 
 
 def _pad(cell: str, width: int, column: str) -> str:

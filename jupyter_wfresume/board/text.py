@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..records import FailureView, RunView, StepView
+from ..records import ErrorView, FailureView, RunView, StepView
 from . import figures as f
 
 _BAR = 20
@@ -34,6 +34,9 @@ def one_line(view: RunView, width: int = 100) -> str:
     failed = sum(max(0, step.failed) for step in view.steps)
     if failed:
         pieces.append(f"{f.count(failed)} failed")
+    left_out = sum(max(0, step.skipped) for step in view.steps)
+    if left_out:
+        pieces.append(f"{f.count(left_out)} left out")
     pieces.append(f.timing(view))
     return f.fit(" · ".join(pieces), width)
 
@@ -129,23 +132,27 @@ def _failure(view: RunView, group: FailureView) -> list[str]:
         return [f"✕ {f.many(group.count, 'execution')} failed otherwise"]
     error = next((one for one in group.errors if one.where), group.errors[0])
     many = f" · {f.many(group.count, 'execution')}" if group.count > 1 else ""
-    lines = [f"✕ {f.shorten(f.clean(error.summary), _LINE)}{many}"]
+    lines = [f"✕ {f.shorten(f.title(group), _LINE)}{many}"]
     place = f.clean(error.step) if many else f"{f.clean(error.step)}[{error.index}]"
     lines.append(f"  in     {place}{': ' + f.shorten(f.clean(error.where), _LINE) if error.where else ''}")
     if many:
         labels = [f"{f.clean(one.step)}[{one.index}]" for one in group.errors]
         width = max(map(len, labels))
         lines += [
-            f"  {label:<{width}}  {f.shorten(f.clean(one.input), _LINE)}".rstrip()
+            f"  {label:<{width}}  {f.shorten(_said(group, one), _LINE)}".rstrip()
             for label, one in zip(labels, group.errors, strict=True)
         ]
     elif error.input:
         lines.append(f"  input  {f.shorten(f.clean(error.input), _LINE)}")
     if group.count > len(group.errors):
-        magic = f"%wfshow {f.clean(view.run_id)[:8]} {f.clean(error.step)}[failed]"
+        magic = f.all_failed(view, error)
         lines.append(f"  … and {f.count(group.count - len(group.errors))} more: {magic}")
-    moves = " · ".join(f"{what}: {magic}" for what, magic in f.moves(view, group.errors[0]))
+    moves = " · ".join(f"{what}: {magic}" for what, magic in f.moves(view, group))
     return [*lines, f"  {moves}"] if moves else lines
+
+
+def _said(group: FailureView, error: ErrorView) -> str:
+    return " · ".join(said for said in (f.message(group, error), f.clean(error.input)) if said)
 
 
 def _question(view: RunView, position: int) -> str:

@@ -20,6 +20,7 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 from ..errors import UsageError
 from ..session.runs import STORE_VARIABLE
+from .progress import CellRuns
 
 SAVE_S = 2.0
 """Seconds between two looks at whether there is something new to save."""
@@ -56,8 +57,11 @@ class _Execution:
         self.book = _read(self.path)
         self.saved = ""
         self.place = "before the first cell"
+        self.place_of_all = f"{self.path.name} {self.place}"
         self.failure = ""
         self.interrupts = 0
+        self.store = store
+        self.runs: CellRuns | None = None
         self.env = {**os.environ, "JPY_SESSION_NAME": str(self.path)}
         if store is not None:
             self.env[STORE_VARIABLE] = store
@@ -88,6 +92,7 @@ class _Execution:
             return self._sentence("stopped; run the same line again to go on")
         finally:
             saving.cancel()
+            self._leave_runs()
             self._save()
         return None
 
@@ -115,13 +120,29 @@ class _Execution:
         codes = [index for index, each in enumerate(self.book.cells) if each.cell_type == "code"]
         position = f"code cell {codes.index(cell_index) + 1} of {len(codes)}"
         self.place = f"In[{self.client.code_cells_executed + 1}]"
-        print(f"{self.path.name} {self.place} · {position}", flush=True)
+        self.place_of_all = f"{self.path.name} {self.place} · {position}"
+        print(self.place_of_all, flush=True)
+        self._leave_runs()
+        self.runs = CellRuns(self.path, cell, self.store)
 
     def _executed(self, **_: Any) -> None:
+        self._tell()
         self._save()
 
+    def _leave_runs(self) -> None:
+        if self.runs is not None:
+            self.runs.close()
+            self.runs = None
+
+    def _tell(self) -> None:
+        """Say what the cell has told of its runs, and how far they are."""
+        for said in [] if self.runs is None else self.runs.lines():
+            print(f"{self.place_of_all} · {said}", flush=True)
+
     def _failed(self, cell: Any, cell_index: int, execute_reply: Mapping[str, Any]) -> None:
-        self.failure = self._sentence(ending(execute_reply["content"]))
+        how = "" if self.runs is None else self.runs.how_to_answer()
+        said = ending(execute_reply["content"])
+        self.failure = self._sentence(f"{said}; {how}" if how else said)
 
     def _sentence(self, what: str) -> str:
         return f"{self.path.name} {self.place}: {what}"
@@ -129,6 +150,7 @@ class _Execution:
     async def _keep_saving(self) -> None:
         while True:
             await asyncio.sleep(SAVE_S)
+            self._tell()
             self._save()
 
     def _save(self) -> None:

@@ -97,20 +97,24 @@ def decode(node: Node, blobs: Blobs, find_class: FindClass | None = None) -> Any
         raise DamagedError("a recorded value is nested too deeply to be read here") from error
 
 
-def digest(value: Any, opaque: bool = False) -> str:
+def digest(value: Any, opaque: bool = False, dict_order: bool = True) -> str:
     """Hexadecimal digest of a value: equal values of equal types have equal digests.
 
-    The order of sets and dicts does not count.
+    The order of a set's items does not count, and neither does the order in which attributes were
+    set: a model's, a dataclass's, the dynamic fields of an event or of a state. The order of a
+    dict's keys counts: code that goes over the dict sees it.
 
     Args:
         value: of any kind.
         opaque: put the type's name in place of what cannot be kept, instead of raising.
+        dict_order: False where two orders of a dict's keys are to be one, as in the key of a side effect.
 
     Raises:
         CannotKeepError: with the path of the first thing that cannot be kept.
     """
     kind = OpaqueEncoder if opaque else Encoder
-    node = _run(kind(_DISPATCH, _NO_BLOBS, _MEMOS.of(_NO_BLOBS), canonical=True), value)
+    encoder = kind(_DISPATCH, _NO_BLOBS, _MEMOS.of(_NO_BLOBS), canonical=True, dict_order=dict_order)
+    node = _run(encoder, value)
     return content_digest(dumps(node, sort_keys=True).encode())
 
 

@@ -90,11 +90,15 @@ class Encoder:
         memo: digests of large values already there.
         find_class: what decoding will be given, to refuse a class local to a
             function that it could not find.
-        canonical: leave out what does not count for equality (dict order,
-            memory layout), for digests.
+        canonical: leave out what does not count for equality (memory layout,
+            what is cached), for digests.
+        dict_order: whether the order of a dict's keys counts in canonical nodes.
     """
 
-    __slots__ = ("active", "blobs", "canonical", "chain", "dispatch", "exact", "find_class", "memo", "size")
+    __slots__ = (
+        "active", "blobs", "canonical", "chain", "dict_order", "dispatch", "exact", "find_class", "memo",
+        "size",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -103,6 +107,7 @@ class Encoder:
         memo: Memo,
         find_class: FindClass | None = None,
         canonical: bool = False,
+        dict_order: bool = True,
     ) -> None:
         self.dispatch = dispatch
         self.exact = dispatch.exact
@@ -110,6 +115,7 @@ class Encoder:
         self.memo = memo
         self.find_class = find_class
         self.canonical = canonical
+        self.dict_order = dict_order
         self.active: set[int] = set()
         self.chain: list[int] = []
         self.size = 0
@@ -201,7 +207,7 @@ class Decoder:
         find_class: asked first for a class.
     """
 
-    __slots__ = ("blobs", "chain", "classes", "dispatch", "memo", "migration")
+    __slots__ = ("blobs", "chain", "classes", "dispatch", "memo", "migration", "note")
 
     def __init__(
         self, dispatch: Dispatch, blobs: Blobs, memo: Memo, find_class: FindClass | None = None
@@ -211,6 +217,7 @@ class Decoder:
         self.memo = memo
         self.classes = ClassFinder(find_class)
         self.migration: Callable[[str, str], Any] | None = getattr(find_class, "migration", None)
+        self.note: Callable[[str, Any], None] | None = getattr(find_class, "note", None)
         self.chain: list[BaseException] = []
 
     def value(self, node: Node) -> Any:

@@ -47,11 +47,27 @@ def private_defaults(cls: type[BaseModel]) -> dict[str, Any]:
     }
 
 
+def has_dynamic_fields(cls: type[BaseModel]) -> bool:
+    """Whether it is an event or a state of the engine's: fields that no class declares are in a dict."""
+    return any(
+        base.__name__ == "DictLikeModel" and base.__module__.startswith("workflows.") for base in cls.__mro__
+    )
+
+
+def without_order(private: dict[str, Any]) -> dict[str, Any]:
+    """Private attributes with the dynamic fields sorted: they are attributes, set in any order."""
+    fields = private.get("_data")
+    if type(fields) is not dict or len(fields) < 2 or any(type(name) is not str for name in fields):
+        return private
+    return {**private, "_data": {name: fields[name] for name in sorted(fields)}}
+
+
 def model_encoder(cls: type[BaseModel]) -> EncodeFn:
     """Encoder of a model: ``__dict__``, extra, private attributes, which fields were set."""
     members = slot_members(cls, BaseModel)
     hidden = has_slots(cls)
     names = default_names(cls)
+    dynamic = has_dynamic_fields(cls)
 
     def encode(enc: Encoder, value: Any) -> Node:
         before = enc.enter(value)
@@ -60,6 +76,8 @@ def model_encoder(cls: type[BaseModel]) -> EncodeFn:
             state = {name: item for name, item in state.items() if name in cls.__pydantic_fields__}
         node: dict[str, Any] = {TAG: "m", "c": enc.class_node(cls), "d": encode_table(enc, state)}
         private = value.__pydantic_private__ if hidden else None
+        if private and dynamic and enc.canonical:
+            private = without_order(private)
         if private:
             node["p"] = encode_table(enc, private)
         elif private is None and cls.__private_attributes__ and hidden:

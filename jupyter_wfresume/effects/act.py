@@ -16,7 +16,7 @@ from ..errors import LeaseError, RunEnded, StoreError, UsageError
 from ..records import Lease
 from . import words
 from .entries import Entry, error_text
-from .ledger import Changed, Found, Spot, entries_of, other_lives
+from .ledger import Changed, Found, Spot, entries_of, other_lives, typed_name
 from .place import INSIDE, Inside, Place
 from .turns import TURNS, Id
 
@@ -162,19 +162,26 @@ class _Acting:
         return await self._do(found)
 
     def _doubt(self, entry: Entry, what: str) -> words.Doubt:
-        first = words.Unclear(self._place.name, entry, what)
-        return words.Doubt(self._place.run_id, [first, *self._others(entry)])
+        known = entries_of(self._place.store, self._place.name)
+        others = [(one, words.may_have_happened(one)) for one in self._others(known, entry)]
+        return words.Doubt(
+            self._place.run_id,
+            [
+                words.Unclear(self._place.name, one, said, self._place.hint, typed_name(known, one))
+                for one, said in [(entry, what), *others]
+            ],
+        )
 
-    def _others(self, entry: Entry) -> list[words.Unclear]:
+    def _others(self, known: list[Entry], entry: Entry) -> list[Entry]:
         """What else earlier lives of the run left in doubt, so that a person is asked once."""
         return [
-            words.Unclear(self._place.name, one, words.may_have_happened(one))
-            for one in reversed(entries_of(self._place.store, self._place.name))
+            one
+            for one in reversed(known)
             if one.state == "begun"
             and not one.has_verify
             and one.root == self._lease.run_id
             and one.token < self._lease.token
-            and one.name != entry.name
+            and (one.effect, one.digest) != (entry.effect, entry.digest)
         ]
 
     async def _verified(self, entry: Entry) -> Any:
@@ -187,10 +194,8 @@ class _Acting:
             if receipt is False:
                 raise TypeError("verify returned False; it returns a receipt, or None where nothing happened")
         except Exception as error:
-            # After a clean failure this is one more failure, for the retry policy; after a kill nobody knows.
-            if entry.state == "failed":
-                raise
-            what = words.cannot_tell(entry, error) if entry.state == "begun" else words.without_receipt(entry)
+            # Also where ``do`` raised: what it asked for may have arrived all the same.
+            what = words.without_receipt(entry) if entry.state == "done" else words.cannot_tell(entry, error)
             raise self._doubt(entry, what) from error
         return receipt
 

@@ -163,7 +163,7 @@ def key_digest(effect: str, key: Any) -> str:
         UsageError: the key cannot be written down.
     """
     try:
-        return digest(key)[:20]
+        return digest(key, dict_order=False)[:20]
     except CannotKeepError as error:
         raise UsageError(
             f"the key of {effect} cannot be used: {error}; give a number or a text that names what it is for"
@@ -174,7 +174,7 @@ def key_text(key: Any) -> str:
     """How people write a key: text as it is, a long one by its digest."""
     text = key if isinstance(key, str) else repr(key)
     plain = text.isprintable() and text == text.strip() and len(text) <= _KEY_SHOWN
-    return text if plain else f"#{digest(key)[:8]}"
+    return text if plain else f"#{digest(key, dict_order=False)[:8]}"
 
 
 def dump(entry: Entry) -> bytes:

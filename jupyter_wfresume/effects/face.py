@@ -14,6 +14,7 @@ from ..errors import UsageError
 from . import words
 from .act import Awaiting, Blocking, Wanted, Way, act
 from .entries import key_digest, key_text
+from .open import OPEN
 from .place import HERE, INSIDE, TOLD
 
 T = TypeVar("T")
@@ -31,22 +32,23 @@ class Effect:
     Where a process died between intent and receipt nobody knows whether it happened. Then ``verify`` is
     asked; without it, or where it cannot tell, the run stops and waits for a person's ``%wfresolve``. Where
     ``do`` raises an ``Exception`` it counts as not done: the exception goes on, and the step's next attempt
-    calls ``do`` again, unless ``verify`` knows a receipt.
+    calls ``do`` again, unless ``verify`` knows a receipt, or cannot tell.
 
     In a step that is a plain function: ``receipt = effect.sync("charge", key=..., do=...)``. A thread of the
-    step's own has to be started by ``asyncio.to_thread`` or ``run_in_executor``: other threads and processes
-    do not know which execution they work for, and there it is a plain call.
+    step's own has to be started by ``asyncio.to_thread`` or ``run_in_executor``, or to run its function in
+    ``contextvars.copy_context()``: other threads do not know which execution they work for, and there it is
+    refused. In another process it is a plain call, as it is without the magic.
     """
 
-    async def __call__(
+    def __call__(
         self,
         effect: str,
         *,
         key: Any,
         do: Callable[[Any], Any],
         verify: Callable[[Any], Any] | None = None,
-    ) -> Any:
-        """Give the receipt of a side effect; do it where it was not done.
+    ) -> Coroutine[Any, Any, Any]:
+        """Give the receipt of a side effect when it is awaited; do it where it was not done.
 
         Args:
             effect: its name, such as ``charge``.
@@ -57,11 +59,22 @@ class Effect:
 
         Raises:
             RunEnded: whether it happened is for a person to say.
-            UsageError: name or key cannot be used, or a replay finds no receipt.
+            UsageError: name or key cannot be used, a replay finds no receipt, or it is not known which
+                execution asks.
             StoreError: it could not be written down.
             Exception: what ``do`` raised.
         """
-        return await _perform(_wanted(effect, key, do, verify), Awaiting())
+        wanted, place, own = _wanted(effect, key, do, verify), HERE.get(), object()
+
+        async def asked_for() -> Any:
+            if place is not None:
+                place.asked.pop(own, None)
+            return await _perform(wanted, Awaiting())
+
+        coroutine = asked_for()
+        if place is not None:
+            place.asked[own] = (effect, coroutine)
+        return coroutine
 
     def sync(
         self,
@@ -101,6 +114,7 @@ def idempotency_key(*parts: object) -> str:
         parts: tell several keys of one execution apart.
 
     Raises:
+        UsageError: something durable goes on, and no execution is known to ask.
         CannotKeepError: a part cannot be written down.
     """
     inside, place = INSIDE.get(), HERE.get()
@@ -108,6 +122,8 @@ def idempotency_key(*parts: object) -> str:
         base = inside.key
     elif place is not None:
         base = digest(["execution", place.name, place.content()])[:32]
+    elif OPEN:
+        raise UsageError(words.nobody_knows("idempotency_key()"))
     else:
         return uuid.uuid4().hex
     return digest([base, *parts])[:32] if parts else base
@@ -127,14 +143,22 @@ def blocking(coroutine: Coroutine[Any, Any, T]) -> T:
 async def _perform(wanted: Wanted, way: Way) -> Any:
     place = HERE.get()
     alone = ALONE.get()
-    if alone and TOLD.get():
+    did = TOLD.get()
+    if alone and did is not None:
+        did.append(wanted.effect)
         return await way.settled(wanted.do, wanted.key)
     if place is None:
         if alone:
             name = f"{wanted.effect}[{key_text(wanted.key)}]"
             raise UsageError(words.not_in_a_replay(name, None))
+        if OPEN:
+            raise UsageError(words.nobody_knows(f"effect '{wanted.effect}'"))
         return await way.settled(wanted.do, wanted.key)
-    return await act(wanted, place, way)
+    try:
+        return await act(wanted, place, way)
+    except words.Doubt as doubt:
+        place.ended(doubt)
+        raise
 
 
 def _wanted(name: object, key: Any, do: Any, verify: Any) -> Wanted:

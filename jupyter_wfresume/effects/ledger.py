@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,6 +118,23 @@ def other_lives(store: Store, entry: Entry) -> bool:
         return False
     alive = is_alive(lease.owner)
     return alive if alive is not None else time.time() - lease.beat <= SILENT_S
+
+
+def begun_in(store: Store, name: str, run_id: str) -> list[Entry]:
+    """The side effects that executions of a run began and that have no outcome on record, oldest first."""
+    found = [entry for entry in entries_of(store, name) if entry.state == "begun" and entry.run_id == run_id]
+    return found[::-1]
+
+
+def typed_name(known: Sequence[Entry], entry: Entry) -> str:
+    """What names one side effect alone: ``charge[81]``, or by its digest where 81 and "81" are both known.
+
+    Args:
+        known: all side effects of the NAME.
+        entry: the one that is meant.
+    """
+    alike = [one for one in known if (one.effect, one.key) == (entry.effect, entry.key)]
+    return entry.name if len(alike) < 2 else f"{entry.effect}[#{entry.digest[:8]}]"
 
 
 def entries_of(store: Store, name: str) -> list[Entry]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..codec.classes import FindClass
+from ..errors import RunEnded
 from ..records import Lease
 from ..store import Store
+from .open import OPEN
 from .turns import Id
 
 
@@ -28,6 +31,9 @@ class Place:
         content: digest of what the execution is: workflow, step and input.
         find_class: asked first for each class of a receipt.
         warn: told of what a user should know, one sentence each.
+        hint: the store's folder, where a command has to name it; else empty.
+        ended: told of a doubt, whatever the step makes of it.
+        asked: the side effects that were asked for here, with their names, as long as nobody awaits them.
     """
 
     store: Store
@@ -38,6 +44,9 @@ class Place:
     content: Callable[[], str]
     find_class: FindClass
     warn: Callable[[str], None]
+    hint: str = ""
+    ended: Callable[[RunEnded], None] = lambda doubt: None
+    asked: dict[object, tuple[str, Coroutine[Any, Any, Any]]] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -58,8 +67,8 @@ HERE: ContextVar[Place | None] = ContextVar("wfresume_place", default=None)
 
 INSIDE: ContextVar[Inside | None] = ContextVar("wfresume_effect", default=None)
 
-TOLD: ContextVar[bool] = ContextVar("wfresume_effects_told", default=False)
-"""A person said that a replay may really do side effects."""
+TOLD: ContextVar[list[str] | None] = ContextVar("wfresume_effects_told", default=None)
+"""A person said that a replay may really do side effects: those that it did; else None."""
 
 
 @contextlib.contextmanager
@@ -67,7 +76,8 @@ def standing(place: Place) -> Iterator[None]:
     """Let what runs inside the block stand at this place."""
     token = HERE.set(place)
     try:
-        yield
+        with OPEN.counted():
+            yield
     finally:
         HERE.reset(token)
 
@@ -103,10 +113,11 @@ def looking_only() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def telling(told: bool) -> Iterator[None]:
-    """Let replays inside the block really do side effects, where ``told``."""
-    token = TOLD.set(told)
+def telling(told: bool) -> Iterator[list[str]]:
+    """Let replays inside the block really do side effects, where ``told``; gives those that they did."""
+    did: list[str] = []
+    token = TOLD.set(did if told else None)
     try:
-        yield
+        yield did
     finally:
         TOLD.reset(token)

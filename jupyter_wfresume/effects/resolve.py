@@ -11,7 +11,7 @@ from ..errors import CannotKeepError, UsageError
 from ..store import Store
 from . import words
 from .entries import Entry, key_digest, key_text
-from .ledger import Changed, Spot, entries_of
+from .ledger import Changed, Spot, entries_of, typed_name
 
 Decision = Literal["done", "retry", "undone"]
 DECISIONS: tuple[Decision, ...] = ("done", "retry", "undone")
@@ -70,7 +70,7 @@ def found_entry(store: Store, name: str, effect: str, key: Any) -> Entry:
     texts = {key_text(key), str(key)}
     by_text = [entry for entry in same if entry.key in texts or _by_digest(entry, key)]
     if len(by_text) > 1 and isinstance(key, str):
-        listed = ", ".join(f"{effect}[#{entry.digest[:8]}] ({words.described(entry)})" for entry in by_text)
+        listed = ", ".join(f"{typed_name(known, entry)} ({words.described(entry)})" for entry in by_text)
         raise UsageError(f"{effect}[{key}] is {len(by_text)} side effects, say which: {listed}")
     if exact or by_text:
         return (exact or by_text)[0]
@@ -78,7 +78,8 @@ def found_entry(store: Store, name: str, effect: str, key: Any) -> Entry:
         raise UsageError(f"{name} has no side effects on record")
     # Those that wait for a word come first.
     listed = ", ".join(
-        entry.name for entry in sorted(known, key=lambda one: one.state in ("done", "failed"))[:8]
+        typed_name(known, entry)
+        for entry in sorted(known, key=lambda one: one.state in ("done", "failed"))[:8]
     )
     raise UsageError(f"{name} has no side effect {effect}[{key_text(key)}]; it has {listed}")
 

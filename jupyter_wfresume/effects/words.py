@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..errors import RunEnded
+from ..errors import RunEnded, UsageError
+from ..typed import resolving
 from .entries import Entry, error_text
 
 GO_ON = "then run this cell again"
@@ -21,11 +21,20 @@ class Unclear:
         name: NAME.
         entry: the side effect.
         what: what is known of it, such as ``charge[81] may have happened at 14:02:07``.
+        store: the store's folder, where a command has to name it; else empty.
+        typed: what names it alone in a command, where ``charge[81]`` does not; else empty or the same.
     """
 
     name: str
     entry: Entry
     what: str
+    store: str = ""
+    typed: str = ""
+
+    @property
+    def id(self) -> tuple[str, str]:
+        """What tells it from all others of the NAME: 81 and "81" look alike."""
+        return self.entry.effect, self.entry.digest
 
 
 class Doubt(RunEnded):
@@ -42,28 +51,23 @@ class Doubt(RunEnded):
         super().__init__(run_id, "waiting", sentence or asking(self.doubts))
 
 
+class InDoubt(UsageError):
+    """An execution is set aside, as what became of a side effect of it is for a person to say."""
+
+
 def asking(doubts: Sequence[Unclear]) -> str:
     """The sentence of a run that waits for a person's word on side effects."""
     first = doubts[0]
-    command = f"`{command_for(first.name, first.entry)} done RECEIPT | retry`"
+    said = f"`{resolving(first.name, first.typed or first.entry.name, first.store)}`"
     if len(doubts) == 1:
-        return f"{first.what}: say what is so with {command}, {GO_ON}"
-    listed = "; ".join(doubt.what for doubt in doubts)
+        return f"{first.what}: say what is so with {said}, {GO_ON}"
+    listed = "; ".join(
+        f"{one.what} ({one.typed})" if one.typed not in ("", one.entry.name) else one.what for one in doubts
+    )
     return (
         f"{len(doubts)} side effects wait for a person: {listed}: say what is so of each, "
-        f"as with {command}, {GO_ON}"
+        f"as with {said}, {GO_ON}"
     )
-
-
-def command_for(name: str, entry: Entry) -> str:
-    """``%wfresolve enrich charge[81]``."""
-    return f"%wfresolve {quoted(name)} {quoted(entry.name)}"
-
-
-def quoted(word: str) -> str:
-    """A word as it is typed behind a magic: in quotes where it has blanks or quotes of its own."""
-    plain = word and not any(char.isspace() or char in "'\"\\" for char in word)
-    return word if plain else shlex.quote(word)
 
 
 def clock(at: float) -> str:
@@ -118,6 +122,33 @@ def not_in_a_replay(name: str, known: Entry | None) -> str:
     return (
         f"a replay does no side effects, and {name} {state}: replay(effects=True) really does it, "
         "and records nothing"
+    )
+
+
+def nobody_knows(what: str) -> str:
+    """Something durable goes on, and no execution is known to ask.
+
+    Args:
+        what: what is called.
+    """
+    return (
+        f"{what} is called outside of a step, or in a thread that its step started by itself: call it "
+        "through asyncio.to_thread, or run the thread's function in contextvars.copy_context()"
+    )
+
+
+def not_awaited(names: Sequence[str], label: str) -> str:
+    """A step ended without having awaited side effects, so that they were never done.
+
+    Args:
+        names: of the effects.
+        label: the execution.
+    """
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    were = "were" if len(names) > 1 else "was"
+    return (
+        f"effect '{names[0]}'{more} {were} not awaited in {label}: write `await effect(...)`, or "
+        "`effect.sync(...)` in a plain function"
     )
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import types
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from enum import Enum
 from typing import Any, Literal, Union, get_args, get_origin
 
+from pydantic import AliasChoices, BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from workflows.events import Event, HumanResponseEvent
 from workflows.runtime.types.results import AddWaiter
 
@@ -76,12 +79,18 @@ class AnswerField:
         kind: how it is asked for.
         choices: what may be said, where that is fixed.
         required: it has no default.
+        alias: another name of it; else empty.
+        none: it may be None.
+        exact: numbers in it are taken as they are written, not as the nearest float.
     """
 
     name: str
     kind: Literal["text", "int", "float", "bool", "choice", "json", "any"]
     choices: tuple[str, ...] = ()
     required: bool = True
+    alias: str = ""
+    none: bool = False
+    exact: bool = False
 
 
 _KINDS: dict[Any, Literal["text", "int", "float", "bool"]] = {
@@ -100,7 +109,7 @@ def answer_fields(cls: type[Event], requirements: Collection[str] = ()) -> tuple
         requirements: fields that the waiter has decided already.
     """
     found = tuple(
-        one_field(name, field.annotation, field.is_required())
+        replace(one_field(name, field.annotation, field.is_required()), alias=alias_of(field))
         for name, field in cls.model_fields.items()
         if name not in requirements
     )
@@ -112,16 +121,36 @@ def one_field(name: str, annotation: Any, required: bool) -> AnswerField:
 
     Args:
         name: the field's name.
-        annotation: its type; that it may be None is left aside.
+        annotation: its type; that it may be None changes no kind.
         required: it has no default.
     """
+    none = annotation is type(None)
     if get_origin(annotation) in (Union, types.UnionType):
         kinds = [one for one in get_args(annotation) if one is not type(None)]
+        none = len(kinds) < len(get_args(annotation))
         annotation = kinds[0] if len(kinds) == 1 else annotation
     choices = choices_of(annotation)
     if choices:
-        return AnswerField(name, "choice", tuple(choices), required)
-    return AnswerField(name, _KINDS.get(annotation, "json"), (), required)
+        return AnswerField(name, "choice", tuple(choices), required, none=none)
+    kind: Literal["text", "int", "float", "bool", "json"] = _KINDS.get(annotation, "json")
+    return AnswerField(name, kind, (), required, none=none, exact=_has_decimals(annotation, set()))
+
+
+def _has_decimals(annotation: Any, seen: set[type]) -> bool:
+    if annotation is Decimal:
+        return True
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation not in seen:
+        seen.add(annotation)
+        return any(_has_decimals(field.annotation, seen) for field in annotation.model_fields.values())
+    return any(_has_decimals(one, seen) for one in get_args(annotation))
+
+
+def alias_of(field: FieldInfo) -> str:
+    """The name, other than its own, that pydantic takes a field by; empty where there is none."""
+    alias = field.validation_alias
+    if isinstance(alias, AliasChoices):
+        alias = next((one for one in alias.choices if isinstance(one, str)), None)
+    return alias if isinstance(alias, str) else ""
 
 
 def choices_of(annotation: Any) -> dict[str, Any]:
@@ -154,10 +183,54 @@ def answer_event(cls: type[Event], value: Any, requirements: dict[str, Any]) -> 
             raise UsageError(f"an answer of {cls.__name__} has several fields ({names}): give a dict of them")
         value = {wanted[0].name: value}
     try:
-        made = cls(**{**requirements, **{name: _meant(cls, name, said) for name, said in value.items()}})
-    except ValueError as error:
+        made = _made(cls, {**requirements, **value})
+    except Exception as error:  # the class is the user's, and may refuse in any way
         raise UsageError(f"the answer does not fit {cls.__name__}: {_first(error)}") from error
     return _required(made, requirements)
+
+
+def refuse_misfit(cls: type[Event], value: dict[str, Any], decided: Collection[str]) -> None:
+    """See that the fields of an answer make an event.
+
+    Args:
+        cls: the class that is waited for.
+        value: the fields.
+        decided: names that the waiter gives values for, which are not known here.
+
+    Raises:
+        UsageError: they do not; one sentence says why.
+    """
+    try:
+        _made(cls, value)
+    except Exception as error:  # the class is the user's, and may refuse in any way
+        said = _first(error, decided)
+        if said:
+            raise UsageError(f"the answer does not fit {cls.__name__}: {said}") from error
+
+
+def _first(error: Exception, decided: Collection[str] = ()) -> str:
+    """What is wrong first; empty where all that is wrong is that decided names have no value."""
+    if not isinstance(error, ValidationError):
+        return str(error) or type(error).__name__
+    for one in error.errors():
+        if not (one["type"] == "missing" and one["loc"][0] in decided):
+            where = ".".join(str(part) for part in one["loc"])
+            return f"{where}: {one['msg']}" if where else one["msg"]
+    return ""
+
+
+def _made(cls: type[Event], value: dict[str, Any]) -> Event:
+    fields = {name: _meant(cls, name, said) for name, said in value.items()}
+    aliases = {name: alias for name, field in cls.model_fields.items() if (alias := alias_of(field))}
+    by_name = any(cls.model_config.get(one) for one in ("populate_by_name", "validate_by_name"))
+    if by_name or not aliases:
+        return cls(**fields)
+    # The engine's own `__init__` takes fields by name alone, and pydantic these by alias alone.
+    event = cls.__new__(cls)
+    declared = {name: said for name, said in fields.items() if name in cls.model_fields}
+    BaseModel.__init__(event, **{aliases.get(name, name): said for name, said in declared.items()})
+    event._data.update({name: said for name, said in fields.items() if name not in declared})
+    return event
 
 
 def _required(event: Event, requirements: dict[str, Any]) -> Event:
@@ -182,14 +255,6 @@ def _meant(cls: type[Event], name: str, said: Any) -> Any:
     if get_origin(field.annotation) in (Union, types.UnionType):
         kinds = [one for one in get_args(field.annotation) if one is not type(None)]
     return choices_of(kinds[0]).get(said, said) if len(kinds) == 1 else said
-
-
-def _first(error: ValueError) -> str:
-    listed = getattr(error, "errors", None)
-    if listed is None:
-        return str(error)
-    one = listed()[0]
-    return f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}"
 
 
 def response_class(accepted: list[type[Event]]) -> type[Event]:

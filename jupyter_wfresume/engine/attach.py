@@ -10,7 +10,7 @@ because the engine reads ``workflow._runtime`` again at each step.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
@@ -57,6 +57,8 @@ class Port(Protocol):
 
     engine_run_id: str
     store: TrackedStore
+
+    earlier: Iterable[Event]
 
     def attached(self, internal: AttachedInternal) -> None: ...
     def renamed_waiter(self) -> None: ...
@@ -167,10 +169,12 @@ class AttachedExternal(ExternalRunAdapter, SnapshottableAdapter, V2RuntimeCompat
             await self._inner.send_event(tick)
 
     async def stream_published_events(self) -> AsyncGenerator[Event, None]:
+        first, self._consumed = not self._consumed, True
+        for event in self._port.earlier if first else ():
+            yield event
         if self._inner is None:
             self._port.streaming(False)
-            if not self._consumed:
-                self._consumed = True
+            if first:
                 yield self._port.recorded_result()
             return
         stream = self._inner.stream_published_events()

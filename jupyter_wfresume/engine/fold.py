@@ -127,15 +127,10 @@ class Fold:
         self.state.journal_seq += 1
 
     def _reduce(self, tick: WorkflowTick) -> None:
-        if isinstance(tick, TickStepResult) and tick.step_id not in self.state.workers:
-            raise JournalError(
-                f"step '{tick.step_id}' is in the journal but no longer in the workflow "
-                f"(renamed? migrate.step('{tick.step_id}', to=...) says so)"
-            )
         try:
             state, commands = _reduce_tick(tick, self.state, self._now, run_id=self._run_id)
         except (ValueError, KeyError) as error:
-            raise JournalError(f"a recorded {tick.type} does not fit the workflow: {error}") from error
+            raise JournalError(_misfit(tick)) from error
         assert isinstance(state, LiveBrokerState)
         self.state = state
         for command in commands:
@@ -159,3 +154,13 @@ class Fold:
                 self.unaccepted[type(getattr(tick, "event", None))] += 1
             elif isinstance(command, CommandRunWorker) and self._on_dispatch is not None:
                 self._on_dispatch(command)
+
+
+def _misfit(tick: WorkflowTick) -> str:
+    """What does not fit, in the user's words: the engine's own speak of its insides."""
+    if isinstance(tick, TickStepResult):
+        return (
+            f"a result of step '{tick.step_id}' is in the journal, but the workflow as it is now has not "
+            "started that execution"
+        )
+    return f"a recorded {tick.type.replace('_', ' ')} does not fit the workflow as it is now"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 from collections.abc import Iterator
 from enum import Enum
 from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from .graph import Node
+from .owners import ENGINE
 from .values import holds_secret, wrapped_in
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ _UNCOUNTED = frozenset(
         "__static_attributes__", "__annotations__", "__annotate__", "__annotate_func__",
         "__annotations_cache__", "model_config",
         "__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__",
-        "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__class_vars__",
+        "__dataclass_fields__", "__dataclass_params__", "__class_vars__",
         "__private_attributes__", "__signature__", "__protocol_attrs__", "__non_callable_proto_members__",
         "_is_protocol", "_is_runtime_protocol", "__type_params__", "__classcell__",
         "_fields", "_field_defaults", "__getnewargs__", "__classdictcell__",
@@ -71,8 +73,13 @@ def fill_class(walk: Walk, node: Node, cls: type) -> None:
         _fill_enum(walk, node, cls)
     if "__dataclass_fields__" in vars(cls):
         _fill_dataclass(walk, node, cls)
+    doc = vars(cls).get("__doc__")
+    if isinstance(doc, str):
+        node.docs.append(inspect.cleandoc(doc))
     if "__pydantic_fields__" in vars(cls):
         _fill_model(walk, node, cls)
+        if node.docs and not _is_engines(cls):  # it is the description in the schema that a model is told
+            node.text.append(f"doc {node.docs[0]}")
     fields = vars(cls).get("_fields")
     if isinstance(fields, tuple):
         node.text.append(f"fields {fields}")
@@ -88,8 +95,16 @@ def fill_class(walk: Walk, node: Node, cls: type) -> None:
             node.text.append(f"{type(member).__name__} {name}")
         for function in found:
             walk.inline(node, function)
+        if isinstance(member, functools.partialmethod):
+            given = (member.args, member.keywords)
+            walk.fold(node, "class attribute", f"{cls.__name__}.{name}", given, (id(cls), name))
         if not found:
             walk.fold(node, "class attribute", f"{cls.__name__}.{name}", member, (id(cls), name))
+
+
+def _is_engines(cls: type) -> bool:
+    """Whether it is an event, a workflow or a state of the engine's kinds."""
+    return any(base.__module__.partition(".")[0] == ENGINE for base in cls.__mro__)
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:
@@ -99,12 +114,22 @@ def _members(cls: type) -> Iterator[tuple[str, Any]]:
     for name, member in sorted(vars(cls).items()):
         if name in _UNCOUNTED or name in enum_names or name in tuple_names or name.startswith("__pydantic_"):
             continue
+        if name == "__match_args__" and member == _made_match(cls):
+            continue
         if isinstance(member, MemberDescriptorType) or (made and _is_made(member)):
             continue
         sunder = name.startswith("_") and name.endswith("_") and not name.startswith("__")
         if enum_names and sunder and not functions_in(member):
             continue
         yield name, member
+
+
+def _made_match(cls: type) -> Any:
+    """``__match_args__`` as it is generated from the fields, which count themselves."""
+    fields = vars(cls).get("__dataclass_fields__")
+    if fields is None:
+        return vars(cls).get("_fields")
+    return tuple(each.name for each in dataclasses.fields(cls) if each.init and not each.kw_only)
 
 
 def _is_made(member: Any) -> bool:

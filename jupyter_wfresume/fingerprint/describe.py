@@ -6,12 +6,15 @@ import dataclasses
 import functools
 import types
 import typing
+from collections import defaultdict
 from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from ..codec import digest
 from ..errors import CannotKeepError
+from .contents import Content, content_of
+from .documents import tool_says
 from .graph import Node
 from .owners import ENGINE
 from .values import holds_secret, is_plain, is_random_id, items_of, peek
@@ -44,6 +47,7 @@ class Describer:
         self._walk = walk
         self._node = node
         self._seen: dict[int, tuple[int, Any]] = {}
+        self._asked: list[Content] = []
 
     def text(self, path: str, value: Any, depth: int = 0) -> str:
         """A text that is equal for equal values.
@@ -83,6 +87,9 @@ class Describer:
             return f"method{self.text(path, value.__func__, depth)}{self.text(path, value.__self__, depth)}"
         if typing.get_origin(value) is not None or kind.__module__ == "typing":
             return self._form(path, value, depth)
+        told = tool_says(value)
+        if told is not None:
+            return self._tool(path, value, told, depth)
         state = self._state(value)
         if state is not None:
             return f"{self._class(kind)}{self._attributes(path, state, depth)}"
@@ -93,13 +100,34 @@ class Describer:
         try:
             return digest(value)
         except CannotKeepError:
-            return self.by_type(path, value)
+            content = content_of(self._walk.owners, value)
+            return (
+                self.by_type(path, value) if content is None else self._content(path, value, content, depth)
+            )
+
+    def _tool(self, path: str, value: Any, told: dict[str, Any], depth: int) -> str:
+        """A tool: what a model is told of it, and what it does."""
+        said = f"tool {digest(told, opaque=True)}"
+        state = vars(value) if type(value).__name__ == "FunctionTool" else self._state(value)
+        if state is None:
+            return f"{said} {self.by_type(path, value)}"
+        own = {name: item for name, item in state.items() if name != "_metadata"}
+        return f"{said} {self._class(type(value))}{self._attributes(path, own, depth)}"
+
+    def _content(self, path: str, value: Any, content: Content, depth: int) -> str:
+        # What asking has made lives in no one else's hands: held, so that its id stays its own.
+        self._asked.append(content)
+        parts = [self.text(path, part, depth) for part in content.parts]
+        said = self._attributes(path, content.attributes, depth) if content.attributes else ""
+        return f"{self._class(type(value))} {content.head}{parts}{said}"
 
     def _is_container(self, kind: type) -> bool:
         return kind.__module__ in ("builtins", "collections") or self._walk.is_user_class(kind)
 
     def _container(self, path: str, value: Any, depth: int) -> str:
         said = self._class(type(value)) + self._items(path, value, depth)
+        if isinstance(value, defaultdict):
+            said += f"else {self.text(f'{path}.default_factory', value.default_factory, depth)}"
         own = getattr(value, "__dict__", None)
         return said + self._attributes(path, own, depth) if own else said
 
@@ -110,7 +138,7 @@ class Describer:
                 for (place, item), key in zip(items_of(value), value, strict=True)
                 if not holds_secret(key, item)
             ]
-            return f"{{{','.join(sorted(pairs))}}}"
+            return f"{{{','.join(pairs)}}}"
         said = [self.text(f"{path}{place}", item, depth) for place, item in items_of(value)]
         return f"[{','.join(sorted(said) if isinstance(value, (set, frozenset)) else said)}]"
 

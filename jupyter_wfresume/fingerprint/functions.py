@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from .bytecode import code_text, names_in, nested_codes
 from .describe import closure_of
+from .documents import ASKED, DOC, TELLERS, TOLD, said_by
 from .graph import Edge, Node
 from .imports import import_edges
 from .owners import ENGINE
 from .reader import FIRST, OUTER, SUPER, Chain, Read
 from .sources import Sources
+from .values import peek
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -46,7 +48,9 @@ class FunctionReader:
             self._follow(node, function, source.read)
             for decorator in source.decorators:
                 self._decorator(node, function, decorator)
+        node.docs += said_by(function)
         self._defaults(node, function)
+        self._attributes(node, function)
 
     def read_wrapper(self, node: Node, function: types.FunctionType) -> None:
         """Write what a decorator has put around a function; what the decorator says is not said twice."""
@@ -55,6 +59,7 @@ class FunctionReader:
             node.text = []
 
     def _follow(self, node: Node, function: types.FunctionType, read: Read) -> None:
+        node.reads |= read.reads
         self.rebound.update(self._look_up(function, name)[2] for name in sorted(read.stores))
         for chain in read.chains:
             self._chain(node, function, chain)
@@ -65,6 +70,8 @@ class FunctionReader:
     def _follow_names(self, node: Node, function: types.FunctionType) -> None:
         """Without source, whatever is called as something in the code is taken for it."""
         names = names_in(function.__code__)
+        node.reads |= {ASKED} if DOC in names or "getdoc" in names else set()
+        node.reads |= set() if TELLERS.isdisjoint(names) else {TOLD}
         for name in function.__code__.co_freevars:
             self._chain(node, function, (OUTER, name))
         for name in names:
@@ -101,9 +108,20 @@ class FunctionReader:
         for name, value in (*zip(names, plain, strict=True), *(function.__kwdefaults__ or {}).items()):
             self._walk.fold(node, "default", f"{function.__name__}.{name}", value, (id(function), name))
 
+    def _attributes(self, node: Node, function: types.FunctionType) -> None:
+        """What the user has hung on a function; a run may set it, as it may an instance's attributes."""
+        for name, value in sorted(vars(function).items()):
+            if name != "__wrapped__" and type(value).__module__.partition(".")[0] != ENGINE:
+                said = f"{function.__name__}.{name}"
+                node.edges += self._walk.binding("attribute", said, value, ("function", id(function), name))
+
     def _chain(self, node: Node, function: types.FunctionType, chain: Chain, kind: str = "helper") -> None:
         """Add what a chain of names means."""
         members = self._walk.members
+        if chain == (OUTER, DOC):
+            node.text.append(str(function.__globals__.get(DOC)))
+        elif DOC in chain:
+            self._docstring(node, function, chain[: chain.index(DOC)])
         if chain[0] in (FIRST, SUPER):
             if members.is_method(function):
                 node.edges += self._on_self(chain)
@@ -116,11 +134,27 @@ class FunctionReader:
         if value is members.owner and rest:
             node.edges += members.named(rest[0])
             return
+        if isinstance(value, (type, types.FunctionType)):  # by another name
+            names = {value.__name__, f"{value.__module__}.{value.__name__}"}
+            node.reads |= set() if TELLERS.isdisjoint(names) else {TOLD}
         edges = self._walk.code_edges(name, value, kind)
         node.edges += self._walk.binding(where, name, value, key) if edges is None else edges
         library = self._walk.library_name(value)
         if library:
             node.text.append(f"{'.'.join(chain)} is {library}")
+
+    def _docstring(self, node: Node, function: types.FunctionType, chain: Chain) -> None:
+        """Add the docstring of what a chain means."""
+        if chain[0] == OUTER:
+            _, value, _, _, rest = self._resolve(function, chain)
+        elif chain[0] == FIRST and self._walk.members.is_method(function):
+            value, rest = self._walk.members.value(chain[1:2]), list(chain[2:])
+        else:
+            node.reads.add(ASKED)
+            return
+        for name in rest:
+            value = peek(value, name)
+        node.edges += self._walk.docstring(".".join(chain[1:]) or "self", value)
 
     def _on_self(self, chain: Chain) -> list[Edge]:
         if len(chain) > 1:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .documents import ASKED
 from .values import digest_of
 
-VALUES = frozenset({"constant", "closure", "default", "class attribute", "attribute", "partial"})
+VALUES = frozenset({"docstring", "constant", "closure", "default", "class attribute", "attribute", "partial"})
 _CALLED = frozenset({"helper", "method", "decorator", "wrapper"})
 
 
@@ -26,6 +27,8 @@ class Node:
         opaque: what is in it that counts by type only: a path, and the type's name.
         mutable: name of the type of a value that can be changed in place, or that code rebinds.
         key: of a value, where it is bound.
+        docs: docstrings and annotations in it, which count where code reads them.
+        reads: what it does with docstrings: ``TOLD``, ``ASKED``.
     """
 
     kind: str
@@ -36,6 +39,8 @@ class Node:
     opaque: list[tuple[str, str]] = field(default_factory=list)
     mutable: str = ""
     key: Any = None
+    docs: list[str] = field(default_factory=list)
+    reads: set[str] = field(default_factory=set)
 
     def title(self, name: str) -> str:
         """Readable name.
@@ -107,6 +112,7 @@ def parts_of(roots: Iterable[Edge], given: Mapping[Node, str]) -> tuple[dict[str
     parts = {labels.titles[node]: digest_of(*node.text) for node in order if node.kind != "opaque"}
     for node in order:
         _add_names(parts, node, labels)
+    _add_docstrings(parts, order, labels, given)
     seen = dict.fromkeys(f"{path} ({kind})" for node in order for path, kind in node.opaque)
     for said in seen:
         parts[f"opaque: {said}"] = digest_of(said)
@@ -127,6 +133,19 @@ def _add_names(parts: dict[str, str], node: Node, labels: _Labels) -> None:
         title = f"name {name}"
         if parts.setdefault(title, meaning) != meaning:
             parts[f"{title} in {labels.titles[node]}"] = meaning
+
+
+def _add_docstrings(
+    parts: dict[str, str], order: list[Node], labels: _Labels, given: Mapping[Node, str]
+) -> None:
+    """Add what the code's docstrings say, where some of the code reads them.
+
+    Steps and events are no tools: theirs count only where any may be meant.
+    """
+    reads = {what for node in order for what in node.reads}
+    for node in order if reads else ():
+        if node.docs and (ASKED in reads or (node not in given and node.kind != "event")):
+            parts[f"docstring of {labels.titles[node]}"] = digest_of(*node.docs)
 
 
 def _last(name: str) -> str:

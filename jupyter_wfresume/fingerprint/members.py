@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .classes import functions_in
 from .graph import Edge
-from .values import unwrapped
+from .values import peek, unwrapped
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -53,6 +53,16 @@ class Members:
                 found |= dict.fromkeys(name for name in sorted(vars(base)) if not name.startswith("__"))
         return [edge for name in found if name not in self._steps for edge in self.named(name)]
 
+    def value(self, names: Sequence[str]) -> Any:
+        """What ``self.name`` holds, as far as that is known without asking the instance.
+
+        Args:
+            names: the attribute; none for the workflow class.
+        """
+        for name in names:
+            return self._attributes[name] if name in self._attributes else peek(self.owner, name)
+        return self.owner
+
     def named(self, name: str, every: bool = False) -> list[Edge]:
         """What ``self.name`` means.
 
@@ -82,7 +92,11 @@ class Members:
         found = functions_in(member)
         if not found:
             return self._walk.binding("class attribute", name, member, ("member", id(base), name))
-        return [edge for each in found for edge in self._walk.code_edges(name, each, "method") or []]
+        edges = [edge for each in found for edge in self._walk.code_edges(name, each, "method") or []]
+        if isinstance(member, functools.partialmethod):
+            given = (member.args, member.keywords)
+            edges += self._walk.binding("class attribute", name, given, ("member", id(base), name))
+        return edges
 
     def _attribute(self, name: str) -> list[Edge]:
         edges = self._walk.binding("attribute", name, self._attributes[name], ("attribute", name))

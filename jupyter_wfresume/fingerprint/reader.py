@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .documents import ASKED, DOC, TELLERS, TOLD
 from .scopes import COMPREHENSIONS, Function, Scope, all_arguments, bound, inside
 from .values import holds_secret
 
@@ -47,12 +48,14 @@ class Read:
         chains: a root, then names: ``("outer", "helpers", "clean")``; in order, each once.
         stores: names from outside that the code assigns.
         imports: imports inside.
+        reads: what it does with docstrings: ``TOLD``, ``ASKED``.
     """
 
     text: str = ""
     chains: list[Chain] = field(default_factory=list)
     stores: set[str] = field(default_factory=set)
     imports: list[Import] = field(default_factory=list)
+    reads: set[str] = field(default_factory=set)
 
 
 def read_function(node: Function) -> Read:
@@ -85,10 +88,11 @@ class _Reader:
         self._chains: dict[Chain, None] = {}
         self._stores: set[str] = set()
         self._imports: list[Import] = []
+        self._reads: set[str] = set()
         self._scopes: list[Scope] = []
 
     def result(self) -> Read:
-        return Read("".join(self._out), list(self._chains), self._stores, self._imports)
+        return Read("".join(self._out), list(self._chains), self._stores, self._imports, self._reads)
 
     def visit(self, node: ast.AST) -> None:
         special = _SPECIAL.get(type(node))
@@ -161,6 +165,7 @@ class _Reader:
     def name(self, node: ast.Name) -> None:
         self._out.append(f"N{node.id!r}")
         if isinstance(node.ctx, ast.Load):
+            self._told(node.id)
             root = self._root(node)
             if root is not None:
                 self._chains[root] = None
@@ -173,9 +178,12 @@ class _Reader:
         while isinstance(base, ast.Attribute):
             names.append(base.attr)
             base = base.value
+        self._told(*names, f"{base.id}.{names[-1]}" if isinstance(base, ast.Name) else "")
         self._out.append(f"A{'.'.join(names)}(")
         root = self._root(base)
         if root is None:
+            if DOC in names:
+                self._reads.add(ASKED)
             self.visit(base)
         else:
             self._out.append(f"N{base.id!r}" if isinstance(base, ast.Name) else ast.dump(base))
@@ -185,6 +193,10 @@ class _Reader:
             if follow:
                 self._chains[chain] = None
         self._out.append(")")
+
+    def _told(self, *names: str) -> None:
+        if not TELLERS.isdisjoint(names):
+            self._reads.add(TOLD)
 
     def augmented(self, node: ast.AugAssign) -> None:
         """``x += 1`` also reads x."""
@@ -269,6 +281,8 @@ class _Reader:
 
     def constant(self, node: ast.Constant) -> None:
         self._out.append(f"{node.value!r},")
+        if node.value == DOC:  # for ``getattr``
+            self._reads.add(ASKED)
 
     def joined(self, node: ast.JoinedStr) -> None:
         """An f-string; texts side by side are one text."""
@@ -327,6 +341,9 @@ class _Reader:
             self._out.append(f"{ast.dump(node.func)}{self._first!r}")
             self._field("args", node.args[1:])
             return
+        if (getattr(node.func, "id", None) or getattr(node.func, "attr", None)) == "getdoc":
+            for argument in node.args:  # ``getdoc(x)`` is ``x.__doc__``
+                self.attribute(ast.Attribute(argument, DOC, ast.Load()))
         root = self._root(node)
         if root is not None:  # ``type(self)`` or ``super()`` by itself
             self._chains[root] = None

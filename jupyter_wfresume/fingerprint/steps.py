@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,6 +92,16 @@ def _roots(
                     if title not in given.values():
                         given[node] = title
     return roots, given
+
+
+def by_type_only(parts: Iterable[str]) -> list[str]:
+    """What counts by its type only, such as ``client (OpenAI)``, each once.
+
+    Args:
+        parts: keys of `StepCode.parts`.
+    """
+    found = (_OPAQUE.fullmatch(part) for part in parts)
+    return list(dict.fromkeys(f"{each[1]} ({each[2]})" for each in found if each))
 
 
 def is_mutable(part: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import sys
 import types
 import typing
 from collections import deque
@@ -11,13 +12,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .classes import fill_class
+from .contents import is_its_own
 from .describe import Describer, is_secret, scan
+from .documents import docstring_of
 from .functions import FunctionReader
 from .graph import Edge, Node
 from .members import Members
 from .owners import ENGINE, Origin, Owners
 from .values import holds_secret, is_immutable, is_plain, peek, unwrapped, wrapped_in
 
+_CYTHON = "cython_function_or_method"
+"""A compiled function's type, of which each compiled module has its own."""
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType)
 
 
@@ -110,19 +115,50 @@ class Walk:
             return self._module_edges(value)
         if isinstance(value, _BUILT_IN):
             bound = peek(value, "__self__")
-            if bound is not None and not isinstance(bound, (types.ModuleType, type)):
+            if not (
+                bound is None
+                or isinstance(bound, (types.ModuleType, type))
+                or self._is_library_function(value)
+            ):
                 return None
             return self.package(self.owners.of_name(getattr(value, "__module__", None) or "builtins"))
+        if isinstance(value, types.MethodType) and self._is_library_function(value):
+            return self.package(self.owners.of_name(value.__module__))
         if isinstance(value, types.MethodType) and isinstance(value.__self__, type):
             return [*self.class_edges(value.__self__), *(self.code_edges(name, value.__func__) or [])]
         wrapped = wrapped_in(value)
         if wrapped is not None:
             return [*self.class_edges(type(value)), *(self.code_edges(name, wrapped, kind) or [])]
+        if type(value).__name__ == _CYTHON and not self.owners.of_name(value.__module__).user:
+            return self.package(self.owners.of_name(value.__module__))
         named = isinstance(peek(value, "__name__"), str) and typing.get_origin(value) is None
-        if named and callable(value):
+        if named and callable(value) and is_its_own(value):
             origin = self.owners.of_name(type(value).__module__)
             return None if origin.user or not origin.package else self.package(origin)
         return None
+
+    def docstring(self, name: str, value: Any) -> list[Edge]:
+        """What reading a thing's docstring means.
+
+        Args:
+            name: how it is named.
+            value: a function, a class, a module.
+        """
+        node, fresh = self.node(("docstring", id(value)), value, "docstring", name)
+        if fresh:
+            node.text.append(docstring_of(value))
+        return [(name, node)]
+
+    def _is_library_function(self, method: Any) -> bool:
+        """Whether a package calls a method of an object of its own a function, as ``random.choice``.
+
+        That object is nobody's value: its state is new in each kernel.
+        """
+        name = type(method.__self__).__module__
+        module = sys.modules.get(name)
+        if module is None or self.owners.of_name(name).user:
+            return False
+        return bool(vars(module).get(method.__name__) == method)
 
     def library_name(self, value: Any) -> str:
         """Full name of a package's function, class or module; empty for the user's code, and for objects."""

@@ -23,6 +23,9 @@ What a record says of cost, where there is something to say: in ``R`` and ``F`` 
 tokens that calls of language models reported, prompt, completion and total (``tk``), and those of runs that
 the execution ran itself (``tb``); where it was answered from another run, what it took there (``ud``,
 ``ut``). ``E`` has what a stop cut off: executions, seconds, tokens (``cut``).
+
+An execution's input is where its events were written (``in``). The events themselves (``ie``) are there where
+a fork's edit was in their place, and beside ``in`` where a migration had made them: another one may come.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from .questions import Question, Questions
 from .restore import overwrite, restore
 from .restored import Restored
 from .state import LostValue, StateLog, apply_ops, changed_paths, content_at
+from .streams import has_replies, streamed
 from .ticks import FindClass, Record, TickReader, TickWriter, Unkept
 
 __all__ = [
@@ -66,12 +70,14 @@ __all__ = [
     "cost_in_header",
     "dump_header",
     "final",
+    "has_replies",
     "history",
     "inputs_of",
     "load_header",
     "overwrite",
     "restore",
     "saved_for_record",
+    "streamed",
     "tally_of",
     "tokens_in",
     "with_names",

@@ -35,6 +35,7 @@ class _Step:
     tokens: Tokens = field(default_factory=Tokens)
     resumed: dict[int, Saved] = field(default_factory=dict)
     reused: dict[int, Saved] = field(default_factory=dict)
+    left_out: int = 0
 
 
 class Tally:
@@ -63,6 +64,7 @@ class Tally:
         step, index = self._steps.setdefault(record["s"], _Step()), record["i"]
         if "sk" in record:
             self.left_out.append(f"{record['s']}[{index}]")
+            step.left_out += 1
         elif "u" in record:
             step.reused[index] = Saved(1, float(record["ud"]), tokens_in(record))
         else:
@@ -96,6 +98,7 @@ class Tally:
                 tokens=step.tokens,
                 saved_by_resume=_together(step.resumed.values()),
                 saved_by_reuse=_together(step.reused.values()),
+                left_out=step.left_out,
             )
             for name, step in self._steps.items()
         )
@@ -110,6 +113,7 @@ class Tally:
             saved_by_resume=_together(step.saved_by_resume for step in steps),
             saved_by_reuse=_together(step.saved_by_reuse for step in steps),
             steps=steps,
+            left_out=len(self.left_out),
         )
 
 
@@ -136,11 +140,12 @@ def cost_for_header(cost: Cost) -> dict[str, Any]:
         "cut": saved_for_record(cost.cut_off),
         "rs": saved_for_record(cost.saved_by_resume),
         "ru": saved_for_record(cost.saved_by_reuse),
+        "lo": cost.left_out,
     }
     return {key: value for key, value in said.items() if value}
 
 
-def cost_in_header(said: dict[str, Any], lives: int, alive_s: float) -> Cost:
+def cost_in_header(said: dict[str, Any], lives: int = 0, alive_s: float = 0.0) -> Cost:
     """The way back from `cost_for_header`.
 
     Args:
@@ -158,6 +163,7 @@ def cost_in_header(said: dict[str, Any], lives: int, alive_s: float) -> Cost:
         cut_off=_saved(said.get("cut")),
         saved_by_resume=_saved(said.get("rs")),
         saved_by_reuse=_saved(said.get("ru")),
+        left_out=said.get("lo", 0),
     )
 
 

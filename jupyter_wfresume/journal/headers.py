@@ -34,7 +34,7 @@ def load(data: bytes) -> RunHeader:
         values["questions"] = tuple(_question(one) for one in raw.get("questions", ()))
         values["failures"] = tuple(_failure(one) for one in raw.get("failures", ()))
         error = raw.get("error")
-        values["error"] = None if error is None else ErrorView(**error)
+        values["error"] = None if error is None else _error(error)
         return RunHeader(**values)
     except (ValueError, TypeError, AttributeError) as error:
         raise DamagedError(f"a run's header cannot be read: {error}") from error
@@ -42,8 +42,12 @@ def load(data: bytes) -> RunHeader:
 
 def _question(raw: dict[str, Any]) -> QuestionView:
     fields = tuple(FieldView(**{**one, "choices": tuple(one["choices"])}) for one in raw.get("fields", ()))
-    return QuestionView(**{**raw, "fields": fields})
+    return QuestionView(**{**raw, "fields": fields, "decided": tuple(raw.get("decided", ()))})
 
 
 def _failure(raw: dict[str, Any]) -> FailureView:
-    return FailureView(tuple(ErrorView(**one) for one in raw["errors"]), raw["count"])
+    return FailureView(tuple(_error(one) for one in raw["errors"]), raw["count"], raw.get("kind", ""))
+
+
+def _error(raw: dict[str, Any]) -> ErrorView:
+    return ErrorView(**{**raw, "unclear": tuple(raw.get("unclear", ()))})

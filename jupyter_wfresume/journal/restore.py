@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from ..codec import Blobs, digest
@@ -45,7 +46,7 @@ class _Restorer:
     ) -> None:
         self._workflow = workflow
         self._run_id = engine_run_id
-        self._reader = TickReader(blobs, find_class, self._found_lost)
+        self._reader = TickReader(blobs, find_class, self._found_lost, self._found_migrated)
         self._given_start = start
         self._given_model = model
         self._lost_now: list[tuple[Event, list[str]]] = []
@@ -55,11 +56,15 @@ class _Restorer:
         self._life_began: float | None = None
         self._overlaps: list[list[Any]] = []
         self._records: list[Record] = []
+        self._migrated: dict[int, Event] = {}
         self.fold: Fold
         self.out: Restored
 
     def _found_lost(self, event: Event, lost: list[str]) -> None:
         self._lost_now.append((event, lost))
+
+    def _found_migrated(self, event: Event) -> None:
+        self._migrated[id(event)] = event
 
     def _on_dispatch(self, command: CommandRunWorker) -> None:
         found = find_execution(self.fold.holder.state, command.invocation_id)
@@ -70,6 +75,7 @@ class _Restorer:
         self._records = records
         self._open(records[0])
         today = workers_of(self.fold.state)
+        _check_steps(today, records)
         for number, record in enumerate(records[1:], start=1):
             try:
                 self._one(number, record)
@@ -204,9 +210,17 @@ class _Restorer:
                 f"as it is now never starts that execution"
             )
         execution = found[1]
+        if str(found[0]) != record["s"]:
+            raise JournalError(
+                f"the result of {record['s']}[{record['i']}] is in the journal, but the workflow as it is "
+                f"now gives its input to step '{found[0]}'"
+            )
         self._check_inputs(record, execution)
         if "m" in record:
+            before = self._reader.migrations
             overwrite(execution.event, self._reader.value(record["m"]))
+            if self._reader.migrations > before:
+                self._found_migrated(execution.event)
             self.out.changed[id(execution.event)] = execution.event
         tick = self._reader.result(record, execution.event)
         self._note_lost(number, record, tick)
@@ -332,6 +346,17 @@ class _Restorer:
         live = {id(event) for event in _events_in(state)}
         self.out.refs = {key: value for key, value in self.out.refs.items() if key in live}
         self.out.lost = {key: value for key, value in self.out.lost.items() if key in live}
+        self.out.migrated = {key: value for key, value in self._migrated.items() if key in live}
+
+
+def _check_steps(steps: Collection[str], records: list[Record]) -> None:
+    """Refuse a step that is gone before the fold, which would stumble over what follows from it."""
+    for record in records:
+        if record["k"] == "R" and record["s"] not in steps:
+            raise JournalError(
+                f"step '{record['s']}' is in the journal but no longer in the workflow "
+                f"(renamed? migrate.step('{record['s']}', to=...) says so)"
+            )
 
 
 def _number(indexes: dict[str, dict[str, int]], step: str, execution: InProgressState) -> int:

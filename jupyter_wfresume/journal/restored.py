@@ -40,6 +40,7 @@ class Restored:
         indexes: by step, the work items in order of first dispatch.
         refs: where each event that is still in use was written, by ``id``.
         changed: events that an execution has changed in place since they were written, by ``id``.
+        migrated: events that a migration has made, or something in them, by ``id``.
         in_flight: work items that were under way when the last life ended.
         lost: events that stand in for ones that were not kept, with their place.
         waiters: open waiters, for their timeouts.
@@ -62,6 +63,7 @@ class Restored:
     indexes: dict[str, dict[str, int]] = field(default_factory=dict)
     refs: dict[int, tuple[Event, Ref]] = field(default_factory=dict)
     changed: dict[int, Event] = field(default_factory=dict)
+    migrated: dict[int, Event] = field(default_factory=dict)
     in_flight: list[tuple[str, int]] = field(default_factory=list)
     lost: dict[int, tuple[Event, Ref, list[str]]] = field(default_factory=dict)
     waiters: list[Waiter] = field(default_factory=list)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..codec import Blobs, decode, encode
+from ..codec import Blobs, Migrating, decode, encode
 from ..engine import (
     AddCollectedEvent,
     AddWaiter,
@@ -39,7 +39,7 @@ from ..engine import (
     keyed,
     own_requirements,
 )
-from ..errors import CannotKeepError, DamagedError, MissingClassError
+from ..errors import CannotKeepError, DamagedError, MigrationError, MissingClassError
 
 Record = dict[str, Any]
 FindClass = Callable[[str, str], "type | None"]
@@ -177,6 +177,7 @@ class TickReader:
         blobs: where large values are.
         find_class: asked first for each class.
         lost: told of each event that stands in for one that was not kept.
+        migrated: told of each event that a migration has made, or something in it.
     """
 
     def __init__(
@@ -184,10 +185,22 @@ class TickReader:
         blobs: Blobs,
         find_class: FindClass,
         lost: Callable[[Event, list[str]], None],
+        migrated: Callable[[Event], None] = lambda event: None,
     ) -> None:
         self._blobs = blobs
         self._find_class = find_class
         self._lost = lost
+        self._migrated = migrated
+
+    @property
+    def migrations(self) -> int:
+        """How often a migration has made something that was read with this class finder."""
+        return self._find_class.used if isinstance(self._find_class, Migrating) else 0
+
+    @property
+    def latest(self) -> str:
+        """Name on record of what the last migration was about."""
+        return self._find_class.latest if isinstance(self._find_class, Migrating) else ""
 
     def value(self, node: Any) -> Any:
         """The value of a node."""
@@ -214,9 +227,18 @@ class TickReader:
             empty = cls.model_construct()
             self._lost(empty, node["lost"])
             return empty
+        before = self.migrations
         event = self.value(node)
         if not isinstance(event, Event):
-            raise DamagedError(f"a record holds a {type(event).__name__} where an event belongs")
+            name = type(event).__name__
+            if self.migrations > before:
+                raise MigrationError(
+                    f"the migration of {self.latest} gave a {name} where an event belongs; mend it and run "
+                    "this cell again"
+                )
+            raise DamagedError(f"a record holds a {name} where an event belongs")
+        if self.migrations > before:
+            self._migrated(event)
         return event
 
     def exception(self, node: Any) -> Exception:

@@ -12,7 +12,8 @@ from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 from ..durable import open_run, runs
 from ..errors import UsageError, WfresumeError
 from ..records import FieldView, QuestionView
-from ..session import Run, literal, question_of
+from ..session import literal, question_of
+from .arguments import STORE
 
 _STORE = r"--store(?:=|\s+)(?P<store>\"[^\"]*\"|'[^']*'|[^\s\"']+)"
 _LEADING = re.compile(rf"\s*{_STORE}(?=\s|$)")
@@ -55,14 +56,14 @@ class AnswerMagics(Magics):
 def _answer(line: str) -> str:
     name, number, text, store = read(line)
     run = open_run(name, store)
-    questions = run.questions
-    question = question_of(questions, None if number is None else int(number), name)
+    which = None if number is None else int(number)
+    question = question_of(run.asked(which), which, name)
     if not text and question.fields:
         raise UsageError(f"%wfanswer needs a VALUE; {name} asks: {question.text}{_wanted(question)}")
     run.answer(value_of(question, text), question)
-    left = len(questions) - 1
+    left = len(run.questions)
     more = f"; {left} more question{'s wait' if left > 1 else ' waits'}" if left else ""
-    return f"answered '{question.text}': {what_now(run)}{more}"
+    return f"answered '{question.text}': {run.how_to_go_on}{more}"
 
 
 def read(line: str) -> tuple[str, str | None, str, str | None]:
@@ -95,10 +96,10 @@ def value_of(question: QuestionView, text: str) -> Any:
         question: what is answered.
         text: as typed.
     """
-    names = {field.name for field in question.fields}
+    names = {name for field in question.fields for name in (field.name, field.alias) if name}
     if text.startswith("{"):
         given = literal(text)
-        several = len(names) > 1 or (len(names) == 1 and question.fields[0].kind == "json")
+        several = len(question.fields) > 1 or (len(names) == 1 and question.fields[0].kind == "json")
         if isinstance(given, dict) and (several or names & given.keys()):
             return given
     try:
@@ -117,17 +118,6 @@ def _field(field: FieldView) -> str:
     return f"{field.name}: {'|'.join(field.choices) if field.choices else field.kind}"
 
 
-def what_now(run: Run) -> str:
-    """Who acts on what a person has said of a run.
-
-    Args:
-        run: the run.
-    """
-    if run.is_driven:
-        return "the kernel that drives the run takes it now"
-    return f"run its cell again to go on, or %wfresume {run.top.id[:8]}"
-
-
 def candidates(line: str) -> tuple[str, list[str]]:
     """Return the word that is being typed, and what may stand there: runs that wait, then choices.
 
@@ -143,8 +133,11 @@ def candidates(line: str) -> tuple[str, list[str]]:
         questions = open_run(name, store).questions
     except WfresumeError:
         return typed, []  # TAB is no place for a sentence
-    chosen = questions if number is None else questions[int(number) : int(number) + 1]
-    return typed, choices(chosen[0]) if not said and len(chosen) == 1 else []
+    chosen = [one for one in questions if number is None or one.index == int(number)]
+    if said or len(chosen) != 1:
+        return typed, []
+    # Of free text nothing can be offered; were this empty, IPython would offer all names that there are.
+    return typed, choices(chosen[0]) or [STORE.flag]
 
 
 def choices(question: QuestionView) -> list[str]:

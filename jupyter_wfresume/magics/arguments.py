@@ -175,12 +175,12 @@ def parse(magic: str, line: str, options: Sequence[Option], most_words: int, wor
 
 
 def split(magic: str, line: str) -> list[str]:
-    """Split into words as a shell does; quotes hold a word with spaces together.
+    """Split into words as a shell does; quotes hold a word with spaces together, a comment is left out.
 
     Raises:
         UsageError: a quote is not closed.
     """
-    lexer = shlex.shlex(line, posix=True)
+    lexer = shlex.shlex(_uncommented(line), posix=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
     if os.name == "nt":
@@ -189,6 +189,20 @@ def split(magic: str, line: str) -> list[str]:
         return list(lexer)
     except ValueError:
         raise UsageError(f"{magic}: a quote is not closed in: {line.strip()}") from None
+
+
+def _uncommented(line: str) -> str:
+    """The line up to a ``#`` that begins a word outside of quotes."""
+    quote, before = "", " "
+    for place, char in enumerate(line):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"" and before != "\\":
+            quote = char
+        elif char == "#" and before.isspace():
+            return line[:place]
+        before = char
+    return line
 
 
 def _bracketed(pieces: list[str]) -> list[str]:

@@ -17,7 +17,7 @@ from ..durable import RunList, answerer, open_run, runs
 from ..errors import DryRun, MissingClassError, UsageError
 from ..explore import explorer
 from ..records import Options, RunHeader
-from ..session import Session
+from ..session import Session, read_field
 from ..show import Shown, look_at
 from . import frontend, replaying
 from .arguments import LIST_OPTIONS, RESUME_OPTIONS, RUN_OPTIONS, SHOW_OPTIONS, Arguments, parse
@@ -74,11 +74,11 @@ class WfresumeMagics(Magics):
 
         %wfruns [NAME] [--store DIR]
 
-        took      seconds of its executions, one after the other, over all its lives
-        attempts  how often steps ran, where some have failed or were cut off
-        lives     how often the run was started
-        tokens    what calls of llama-index-core's models reported
-        saved     executions that were not executed again, by resume and by reuse, and their seconds
+        step time  seconds of its executions, added up over workers and lives: no duration
+        attempts   how often steps ran, where some have failed or were cut off
+        lives      how often the run was started
+        tokens     what calls of llama-index-core's models reported
+        saved      executions that were not executed again, by resume and by reuse, and their seconds
 
         A column that has nothing to say of any run is left out.
 
@@ -215,7 +215,7 @@ class WfresumeMagics(Magics):
                 await self._fork_again(header, arguments.given.get("store"))
             else:
                 name, options, cell = self._recorded(header, arguments)
-                await self._run(name, options, cell)
+                await self._run(name, options, cell, again=f"%wfresume {line.strip()}")
         except UsageError as error:
             raise ShellUsageError(str(error)) from None
 
@@ -244,7 +244,15 @@ class WfresumeMagics(Magics):
         except (UsageError, MissingClassError) as error:
             raise ShellUsageError(str(error)) from None
 
-    async def _run(self, name: str | None, options: Options, cell: Cell) -> None:
+    async def _run(self, name: str | None, options: Options, cell: Cell, again: str = "") -> None:
+        """Run a cell's body.
+
+        Args:
+            name: NAME.
+            options: what was set.
+            cell: the cell.
+            again: what was typed, where the cell stands elsewhere and other cells may be needed first.
+        """
         front = frontend.look(self.shell)
         body = self._prepared(cell)
         board = make_board(
@@ -253,6 +261,7 @@ class WfresumeMagics(Magics):
             has_front_end=front.widgets and not front.headless,
             on_stop=(lambda: session.request_stop()) if front.can_stop else None,
             on_answer=answerer(options.store),
+            on_check=read_field,
             on_explore=explorer(options.store),
         )
         session = Session(
@@ -273,8 +282,18 @@ class WfresumeMagics(Magics):
         except DryRun:
             return
         except BaseException as error:
-            show_next(self.shell, error, session.sentence_for(error))
+            said = [session.sentence_for(error), self._undefined(error, again) if again else None]
+            show_next(self.shell, error, "; ".join(one for one in said if one) or None)
             raise
+        if not session.ran:
+            print("the cell ran no workflow: nothing was recorded")
+
+    def _undefined(self, error: BaseException, again: str) -> str | None:
+        """What is to be done where a cell was run again in a kernel that does not know a name."""
+        name = error.name if isinstance(error, NameError) else None
+        if not name or name in self.shell.user_ns:
+            return None
+        return f"{name} is not defined in this kernel: run the cells that define it first, then {again}"
 
     async def _fork_again(self, header: RunHeader, store: str | None) -> None:
         """Leave the same run at the same place again, which goes on with a fork that is unfinished."""
@@ -323,7 +342,7 @@ class WfresumeMagics(Magics):
             session.body_failed(error)
             await _settle_quietly(session)
             raise
-        await session.settle()
+        await session.settle(whole=True)
 
     def _expanded(self, line: str) -> str:
         """Fill ``{name}`` and ``$name`` in, as IPython does for a magic's line."""

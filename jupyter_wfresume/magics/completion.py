@@ -10,9 +10,10 @@ from typing import Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 from ..durable import open_run, runs
-from ..effects import DECISIONS, quoted
+from ..effects import DECISIONS, typed_name
 from ..errors import WfresumeError
 from ..projection import Row, executions
+from ..typed import quoted
 from . import answer
 from .arguments import (
     DIFF,
@@ -23,6 +24,7 @@ from .arguments import (
     SHOW_OPTIONS,
     SKIP_OPTIONS,
     STORE,
+    UNDO,
     Option,
 )
 
@@ -72,6 +74,9 @@ def complete(context: CompletionContext) -> Any:
     typed, offered = candidates(found[2], *_OFFERED[found[1]])
     if found[1] == "%wfanswer":
         typed, offered = answer.candidates(found[2])
+        if not offered and not found[2].removesuffix(typed).strip():
+            # Nobody asks: were nothing offered, IPython would offer all names that there are.
+            offered = [*_runs(None, ids=False), STORE.flag]
     if found[1] == "%wfresolve" and offered is not None and not typed.startswith("-"):
         offered = [*_decisions(found[2].removesuffix(typed)), *offered]
     if offered is None:
@@ -104,7 +109,7 @@ def candidates(
     left = [flag for flag, option in flags.items() if words.count(flag) < option.most]
     given = _plain_words(words, flags)
     if places and len(given) == 1 and not typed.startswith("-"):
-        return typed, [*_places(given[0], _store(words), typed), *left]
+        return typed, [*_places(given[0], _store(words), typed, only_failed=UNDO in options), *left]
     if typed.startswith("-") or given:
         return typed, left
     return typed, [*_runs(_store(words), ids), *left]
@@ -131,8 +136,15 @@ def _runs(store: str | None, ids: bool) -> list[str]:
     return [*names, *([run.header.run_id[:8] for run in found[:_MOST_IDS]] if ids else [])]
 
 
-def _places(run: str, store: str | None, typed: str) -> list[str]:
-    """Steps of a run; behind a step's bracket its executions, failures first."""
+def _places(run: str, store: str | None, typed: str, *, only_failed: bool) -> list[str]:
+    """Steps of a run; behind a step's bracket its executions, failures first.
+
+    Args:
+        run: as typed.
+        store: the store's folder, or None.
+        typed: the word so far.
+        only_failed: leave out what has not failed.
+    """
     try:
         opened = open_run(run.strip("'\""), store)
         rows = executions(opened.records, opened.left_out)
@@ -141,6 +153,8 @@ def _places(run: str, store: str | None, typed: str) -> list[str]:
     by_step: dict[str, list[Row]] = {}
     for row in rows:
         by_step.setdefault(row.step, []).append(row)
+    if only_failed:
+        return _failed(by_step, typed)
     step, bracket, index = typed.partition("[")
     if not bracket:
         return [
@@ -151,6 +165,16 @@ def _places(run: str, store: str | None, typed: str) -> list[str]:
     found = sorted(found, key=lambda row: (row.status != "failed", row.index))
     labels += [f"{step}[{row.index}]" for row in found if str(row.index).startswith(index)]
     return labels[:_MOST_INDEXES]
+
+
+def _failed(by_step: dict[str, list[Row]], typed: str) -> list[str]:
+    """Failed executions, and all of a step's at once where it has several."""
+    labels: list[str] = []
+    for step, rows in by_step.items():
+        indexes = sorted(row.index for row in rows if row.status == "failed")
+        labels += [f"{step}[failed]"] if len(indexes) > 1 else []
+        labels += [f"{step}[{index}]" for index in indexes]
+    return [label for label in labels if label.startswith(typed)][:_MOST_INDEXES]
 
 
 def _decisions(line: str) -> list[str]:
@@ -165,4 +189,4 @@ def _decisions(line: str) -> list[str]:
         found = open_run(given[0].strip("'\""), _store(words)).effects
     except WfresumeError:
         return []  # as above
-    return [quoted(entry.name) for entry in found][:_MOST_INDEXES]
+    return [quoted(typed_name(found, entry)) for entry in found][:_MOST_INDEXES]

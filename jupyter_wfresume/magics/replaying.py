@@ -97,6 +97,7 @@ class Replaying:
         self._cell = cell
         self._source = source
         self._last: RunView | None = None
+        self._hint = ""
 
     async def run(self) -> Any:
         """Replay what was asked for; or go on from it, and give the new run's result.
@@ -115,7 +116,8 @@ class Replaying:
         except (UsageError, MissingClassError):
             raise
         except BaseException as error:
-            show_next(self._shell, error, self._last.sentence if self._last is not None else None)
+            said = self._last.sentence if self._last is not None else self._hint
+            show_next(self._shell, error, said or None)
             raise
 
     def _prepared(self, cell: Cell) -> Body | None:
@@ -154,8 +156,16 @@ class Replaying:
         with _set_aside(namespace):
             if lost is None:
                 namespace[names[0]] = given
-            await execute(self._shell, body, _as_it_is)
+            try:
+                await execute(self._shell, body, _as_it_is)
+            except NameError as error:
+                self._hint = _other_name(error.name, names, step)
+                raise
             left = [namespace[name] for name in names if name in namespace]
+        if left and left[0] is None:
+            raise UsageError(
+                f"the cell has set {names[0]} to None: change it in place, or give another event in its place"
+            )
         if left:
             edited: Edit = left[0]
             return edited
@@ -195,6 +205,15 @@ class Replaying:
         old, new = self._asked.run.id[:8], "" if self._last is None else self._last.run_id[:8]
         print(f"run {new} left run {old} at {step}[{index}]; run {old} is as it was")
         return result
+
+
+def _other_name(name: str | None, names: Sequence[str], step: str) -> str:
+    """What the input is called, where a body has used the other name for it; else empty."""
+    if name == _EVENT and _EVENT not in names:
+        return f"{step} takes several events: use `{_EVENTS}`"
+    if name == _EVENTS and _EVENTS not in names:
+        return f"{step} takes one event: use `{_EVENT}`"
+    return ""
 
 
 @contextmanager

@@ -14,9 +14,10 @@ from IPython.core.error import UsageError as ShellUsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 from ..durable import open_run
-from ..effects import DECISIONS, Entry, described
+from ..effects import DECISIONS, Decision, Entry, described, typed_name
 from ..errors import UsageError, WfresumeError
 from ..session import Run
+from ..typed import command, quoted
 from .arguments import STORE, nearest
 
 _EFFECT = re.compile(r"([^\[\]\s]+)\[(.*)\]", re.DOTALL)
@@ -122,11 +123,15 @@ def _word(words: list[str], receipt: str, store: str | None) -> Word:
         raise UsageError(f"{_MAGIC}: nothing stands behind {decision}, but got {more[0]!r}")
     if decision == "done" and not receipt:
         raise UsageError(
-            f"{_MAGIC}: done needs the receipt, as in {run} {effect} done ch_2040; None is one too"
+            f"{_MAGIC}: done needs the receipt, as in {_example(run, effect, store)}; None is one too"
         )
     if _EFFECT.fullmatch(effect) is None:
         raise UsageError(f"{_MAGIC}: a side effect is written EFFECT[KEY], as in charge[81], not {effect!r}")
     return Word(run, effect, decision, receipt, store)
+
+
+def _example(run: str, effect: str, store: str | None) -> str:
+    return f"{command(_MAGIC, quoted(run), quoted(effect), store=store or '')} done ch_2040"
 
 
 def value_of(text: str) -> Any:
@@ -149,11 +154,19 @@ def decided(run: Run, word: Word) -> str:
     assert found is not None
     decision = next(one for one in DECISIONS if one == word.decision)
     entry = run.resolve(found[1], found[2], decision, value_of(word.receipt) if word.receipt else None)
+    return f"{entry.name} is {_follows(entry, decision, run.name if run.status == 'done' else '')}"
+
+
+def _follows(entry: Entry, decision: Decision, finished: str) -> str:
+    """What a decision means, and the next move; running the cell of a finished run again executes nothing."""
+    asks = f"{finished} is finished, and its cell asks again only with --fresh, or with a changed input"
     if decision == "done":
-        return f"{entry.name} is done, with the receipt {entry.said}: run the cell again to go on"
+        more = f"{finished} is finished, so that nothing more is needed" if finished else "run the cell again"
+        return f"done, with the receipt {entry.said}: {more}{'' if finished else ' to go on'}"
     if decision == "retry":
-        return f"{entry.name} is done again when a step next asks for it: run the cell again"
-    return f"{entry.name} is undone: a step that asks for it again stops, until you say done RECEIPT or retry"
+        return f"done again when a step next asks for it: {asks if finished else 'run the cell again'}"
+    then = f"; {asks}" if finished else ""
+    return f"undone: a step that asks for it again stops, until you say done RECEIPT or retry{then}"
 
 
 def said(run: Run) -> str:
@@ -161,5 +174,9 @@ def said(run: Run) -> str:
     found: list[Entry] = sorted(run.effects, key=lambda entry: entry.state not in _UNDECIDED)
     if not found:
         return f"{run.name} has no side effects on record"
-    width = max(len(entry.name) for entry in found)
-    return "\n".join(f"{entry.name:{width}}  {described(entry)}" for entry in found)
+    names = [typed_name(found, entry) for entry in found]
+    width = max(map(len, names))
+    return "\n".join(
+        f"{name:{width}}  {'' if name == entry.name else f'{entry.name} '}{described(entry)}"
+        for name, entry in zip(names, found, strict=True)
+    )

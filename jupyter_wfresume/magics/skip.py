@@ -10,7 +10,6 @@ from ..errors import UsageError, WfresumeError
 from ..replay import choose
 from ..session import Run
 from ..session.words import listed
-from .answer import what_now
 from .arguments import SKIP_OPTIONS, parse
 
 _MAGIC = "%wfskip"
@@ -22,7 +21,7 @@ class SkipMagics(Magics):
 
     @line_magic
     def wfskip(self, line: str) -> None:
-        """Leave a failed execution out, for good; the decision is on disk when this returns.
+        """Leave a failed execution out, for this run; the decision is on disk when this returns.
 
         %wfskip RUN STEP[N] [--undo] [--store DIR]
 
@@ -31,8 +30,8 @@ class SkipMagics(Magics):
         --undo     take it back, as long as the run has not gone on
         --store    the store's folder; by default JUPYTER_WFRESUME_STORE, or .wfresume in the working folder
 
-        A fan-in then gets that much fewer, because you said so, and the run's record says that. It holds
-        for this run: a new run with the same input executes it again.
+        A fan-in then gets that much fewer, because you said so, and the run's record says that. A new
+        run with the same input executes it again.
 
         Example:
 
@@ -65,7 +64,7 @@ def _left_out(run: Run, places: list[tuple[str, int]]) -> str:
     run.skip(step, *(index for _, index in places))
     labels = [f"{step}[{index}]" for _, index in places]
     be = "is" if len(labels) == 1 else "are"
-    return "; ".join([f"{listed(labels, 8)} {be} left out: {what_now(run)}", *_what_follows(run, step)])
+    return "; ".join([f"{listed(labels, 8)} {be} left out: {run.how_to_go_on}", *_what_follows(run, step)])
 
 
 def _what_follows(run: Run, step: str) -> list[str]:

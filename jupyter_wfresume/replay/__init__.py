@@ -7,6 +7,7 @@ from .diff import Difference, as_html, as_text, differences
 from .edits import Edit
 from .outcome import NotKept
 from .pretty import brief, pretty
+from .recorded import find as recorded_at
 from .recorded import recorded_input, recorded_output, state_before
 from .several import Pair, choose, compare_runs
 
@@ -25,6 +26,7 @@ __all__ = [
     "differences",
     "edited_input",
     "pretty",
+    "recorded_at",
     "recorded_input",
     "recorded_output",
     "replay",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..engine import (
 from ..errors import UsageError
 from ..journal import FindClass, Record, TickReader
 from . import recorded, shown
-from .edits import Edit, edited
+from .edits import Edit, check_changes, edited
 from .outcome import Outcome, compare, not_compared
 from .words import Difference
 
@@ -38,6 +38,7 @@ class Replayed:
         differences: between then and now; empty where the outcome is the same.
         notes: where it could not run as it had, each one sentence.
         edited: its input is not the recorded one as it was.
+        did_effects: its side effects were really done.
     """
 
     label: str
@@ -49,6 +50,7 @@ class Replayed:
     differences: list[Difference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     edited: bool = False
+    did_effects: bool = False
 
     @property
     def new_output(self) -> list[Event]:
@@ -94,6 +96,7 @@ async def replay(
     find_class: FindClass,
     edit: Edit | None = None,
     timeout_s: float | None = None,
+    check: Callable[[list[Event]], None] = lambda events: None,
 ) -> Replayed:
     """Execute ``STEP[N]`` of a run again, alone: with today's code, its recorded input and the state it saw.
 
@@ -109,6 +112,7 @@ async def replay(
         edit: what to change of the input: a function of the event (of the list,
             for a fan-in) that changes it or returns another, fields, or the whole input.
         timeout_s: seconds after which the step is cancelled; None waits for ever.
+        check: given the input before the step starts; what it raises is raised.
 
     Raises:
         UsageError: there is no such execution, its input was not kept, or the edit does not fit.
@@ -120,6 +124,7 @@ async def replay(
     record = records[number]
     label = f"{step}[{index}]"
     inputs = edited_input(workflow, records, step, index, reader, edit)
+    check(inputs)
     around, unknown = recorded.surroundings(
         workflow, records, number, blobs, find_class, default_state(workflow)
     )
@@ -203,7 +208,11 @@ def edited_input(
         if not isinstance(edit, (Event, list, tuple)):
             raise
         events = []
-    return edited(edit, events, joins or len(events) > 1, f"{step}[{index}]")
+    given, label = list(events), f"{step}[{index}]"
+    left = edited(edit, events, joins or len(events) > 1, label)
+    if edit is not None and given:
+        check_changes(recorded.recorded_input(records, step, index, reader), given, left, label)
+    return left
 
 
 def _notes(lost: list[str], as_it_was: bool, unknown: str) -> list[str]:

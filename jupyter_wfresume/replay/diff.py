@@ -153,7 +153,9 @@ def parts_of(value: Any) -> dict[str, Any] | None:
     if isinstance(value, StateModel):
         return _model_parts(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name, None) for field in fields(value)}
+        parts = {field.name: getattr(value, field.name, None) for field in fields(value)}
+        held = getattr(value, "__dict__", {})
+        return {**parts, **{name: one for name, one in held.items() if not hasattr(type(value), name)}}
     if isinstance(value, BaseException):
         return {"args": value.args, **vars(value)}
     if callable(value) and hasattr(value, "__code__"):
@@ -165,8 +167,12 @@ def parts_of(value: Any) -> dict[str, Any] | None:
 
 def _model_parts(model: StateModel) -> dict[str, Any]:
     cls = type(model)
-    # A model's __dict__ holds cached properties too.
-    parts = {name: value for name, value in model.__dict__.items() if name in cls.model_fields}
+    # A model's __dict__ holds cached properties too; and, on record, fields that its class no longer has.
+    parts = {
+        name: value
+        for name, value in model.__dict__.items()
+        if name in cls.model_fields or not hasattr(cls, name)
+    }
     parts.update(model.__pydantic_extra__ or {})
     for name, value in (model.__pydantic_private__ or {}).items():
         if name == "_data" and isinstance(value, dict):

@@ -73,7 +73,8 @@ def _row(one: Difference) -> str:
     return (
         f'<tr><td style="{cell}{whole}">{SIGNS[one.kind]}</td>'
         f'<td style="{cell}{whole}">{html.escape(name)}</td>'
-        f'<td style="{cell}">{separator.join(parts)}</td></tr>'
+        # Wide enough that no usual word is broken, however long the names beside it are.
+        f'<td style="{cell}min-width:12em">{separator.join(parts)}</td></tr>'
     )
 
 

@@ -66,7 +66,8 @@ def _part(part: str, rows: dict[int, Row], text: str) -> set[int]:
         return {int(part)}
     begin, colon, end = part.partition(":")
     if not colon or not (begin + end).isdigit():
-        raise UsageError(f"{text}: '{part}' is no number, no range such as 40:45, and none of {_STATUSES}")
+        words = ", ".join(_STATUSES)
+        raise UsageError(f"{text}: '{part}' is no number, no range such as 40:45, and none of {words}")
     chosen = {i for i in rows if int(begin or 0) <= i < int(end or last + 1)}
     if not chosen:
         raise UsageError(f"{text}: nothing is in {part}; recorded are {first} to {last}")

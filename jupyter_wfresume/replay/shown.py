@@ -70,13 +70,21 @@ def verdict(done: Replayed) -> str:
     return f"{count:,} difference{'' if count == 1 else 's'}"
 
 
+def _alone(done: Sequence[Replayed]) -> str:
+    """What a replay does to the world, and what it leaves behind."""
+    if any(one.did_effects for one in done):
+        its = "its" if len(done) == 1 else "their"
+        return f"replayed alone; {its} side effects were really done, and nothing of them was written"
+    return "replayed alone, nothing was written"
+
+
 def replay_text(done: Replayed) -> str:
     """One replay as lines of text: input, recorded output, new output, what differs.
 
     Args:
         done: the replay.
     """
-    lines = [f"{done.label} · replayed alone, nothing was written · {verdict(done)}"]
+    lines = [f"{done.label} · {_alone([done])} · {verdict(done)}"]
     lines += _part("edited input" if done.edited else "input", pretty(_one(done.input), lines=_INPUT_LINES))
     lines += _part(f"recorded, {took(done.old_seconds)}", _then(done, WIDTH))
     lines += _part(f"now, {took(done.new.seconds)}", _now(done, WIDTH))
@@ -100,7 +108,7 @@ def replay_html(done: Replayed) -> str:
     ]
     pieces = [
         f'<div><b style="font-weight:600">{html.escape(done.label)}</b> '
-        f'<span style="{_SOFT}">replayed alone, nothing was written ·</span> {html.escape(verdict(done))}'
+        f'<span style="{_SOFT}">{_alone([done])} ·</span> {html.escape(verdict(done))}'
         "</div>",
         _side("edited input" if done.edited else "input", pretty(_one(done.input), lines=_INPUT_LINES)),
         '<div style="display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);column-gap:16px;'
@@ -144,8 +152,7 @@ def replays_html(found: Sequence[Replayed], refused: Sequence[tuple[str, str]]) 
     head = "".join(f'<th scope="col" style="{_CELL}{_SOFT}font-weight:400">{name}</th>' for name in _HEAD)
     rows = "".join(_html_row(done) for done in found[:ROWS])
     pieces = [
-        '<table style="border-collapse:collapse;width:100%;table-layout:fixed;font-size:inherit;margin:0">'
-        '<colgroup><col style="width:16%"><col style="width:10%"><col style="width:10%"><col></colgroup>'
+        '<table style="border-collapse:collapse;width:100%;table-layout:auto;font-size:inherit;margin:0">'
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     ]
     pieces += [f'<div style="{_SOFT}">{_rest(found)}</div>'] if len(found) > ROWS else []
@@ -161,7 +168,7 @@ def summary(found: Sequence[Replayed]) -> str:
     """
     same = sum(not done.differences for done in found)
     raised = sum(done.new.error is not None for done in found)
-    said = f"{len(found):,} replayed alone, nothing was written: {same:,} as recorded"
+    said = f"{len(found):,} {_alone(found)}: {same:,} as recorded"
     said += f", {len(found) - same:,} otherwise" if same < len(found) else ""
     return said + (f"; {raised:,} raised" if raised else "")
 
@@ -189,12 +196,13 @@ def _row(done: Replayed) -> tuple[str, str, str, str]:
 def _html_row(done: Replayed) -> str:
     label, then, now, said = (html.escape(text) for text in _row(done))
     said = said if done.differences else f'<span style="{_SOFT}">{said}</span>'
-    cells = "".join(f'<td style="{_CELL}">{text}</td>' for text in (label, then, now))
+    whole = f"{_CELL}white-space:nowrap"
+    cells = "".join(f'<td style="{whole}">{text}</td>' for text in (label, then, now))
     inside = as_html(done.differences[:3]) if _tells(done) else said
     more = len(done.differences) - 3
     inside += f'<span style="{_SOFT}">… and {more:,} more</span>' if more > 0 else ""
     row = f"border-top:1px solid {_LINE};background:none"
-    return f'<tr style="{row}">{cells}<td style="{_CELL}">{inside}</td></tr>'
+    return f'<tr style="{row}">{cells}<td style="{_CELL}width:99%">{inside}</td></tr>'
 
 
 def _rest(found: Sequence[Replayed]) -> str:

@@ -7,6 +7,7 @@ from .blocking import CALL_S
 from .drive import Beginning, Drive
 from .flights import CURRENT, Flight, Flights, StepInterrupt, apart, spent
 from .hooks import Hooks
+from .recorder import as_written
 from .worker import Workers
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "StepInterrupt",
     "Workers",
     "apart",
+    "as_written",
     "spent",
 ]

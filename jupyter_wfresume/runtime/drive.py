@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,6 +115,7 @@ class Drive:
         self._deliveries: set[asyncio.Task[Any]] = set()
         self.parked: list[tuple[Flight, Exception]] = []
         self.was_awaited = False
+        self.earlier: Iterable[Event] = ()
         self.has_begun = False
         self.over = False
         self.stop_ref: list[int] | None = None
@@ -145,7 +146,7 @@ class Drive:
             set() if restored is None else restored.answers,
         )
         self._timers = Timers(self._clock, self.holder, self.deliver)
-        self._tasks = Tasks(
+        self.tasks = Tasks(
             self._clock,
             self.holder,
             self.flights,
@@ -298,9 +299,8 @@ class Drive:
         self.has_begun = True
         self.restore_budget()
         restored = self._beginning.restored
-        if restored is None:
+        if restored is None or self.internal is None:
             return
-        assert self.internal is not None
         await self.asking.publish_again(self.internal, self.state)
         self._timers.arm(restored)
 
@@ -363,7 +363,7 @@ class Drive:
         self, running: list[NamedTask], pending: list[PendingStart], timeout: float | None
     ) -> WaitForNextTaskResult:
         """Start what is pending and wait for the next task to finish."""
-        return await self._tasks.next(running, pending, timeout)
+        return await self.tasks.next(running, pending, timeout)
 
     def sent_by_step(self, tick: WorkflowTick) -> bool:
         """Whether a step's send is delivered."""

@@ -41,6 +41,8 @@ class Flight:
         parked: the failure for which it was set aside.
         skipped: when a person decided that it is left out, seconds since the epoch, or 0.
         dead: it was interrupted and will not finish.
+        ended: what ended in it without a result, so that it must not finish: a run that it
+            runs, a side effect of which nobody knows.
         reads: state paths it read.
         writes: state paths it wrote.
         seen: digest of what it read at each path before it wrote there, or None
@@ -83,6 +85,7 @@ class Flight:
     seen: dict[tuple[Any, ...], str | None] = field(default_factory=dict)
     changes: int = 0
     others_changed: int = 0
+    ended: list[BaseException] = field(default_factory=list)
     published: list[Event] = field(default_factory=list)
     asked: list[Event] = field(default_factory=list)
     source: tuple[str, int, float, str] | None = None

@@ -23,15 +23,19 @@ class StepCount:
     """What is known of one step.
 
     Args:
-        restored: work items finished in earlier lives.
+        restored: work items finished in earlier lives or in other runs.
+        reused: those of them that were answered from other runs.
         done: work items finished in this life.
         failed: work items that failed for good in this life.
+        skipped: work items that a person left out.
         recent: the last durations in seconds.
     """
 
     restored: set[int] = field(default_factory=set)
+    reused: set[int] = field(default_factory=set)
     done: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
+    skipped: set[int] = field(default_factory=set)
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=_RECENT))
 
     @property
@@ -59,8 +63,13 @@ class Progress:
 
     @property
     def saved(self) -> int:
-        """Executions that earlier lives finished."""
+        """Executions that earlier lives or other runs finished."""
         return sum(len(count.restored) for count in self.counts.values())
+
+    @property
+    def reused(self) -> int:
+        """Those of `saved` that were answered from other runs."""
+        return sum(len(count.reused) for count in self.counts.values())
 
     @property
     def finished(self) -> int:
@@ -76,8 +85,12 @@ class Progress:
         """
         self.tally.add(record, earlier=True)
         count = self.counts.setdefault(record["s"], StepCount())
-        if finishes(record) and record["i"] not in count.restored:
+        if "sk" in record:
+            count.skipped.add(record["i"])
+        elif finishes(record) and record["i"] not in count.restored:
             count.restored.add(record["i"])
+            if "u" in record:
+                count.reused.add(record["i"])
             self.versions[record["s"]][record.get("uc", code)] += 1
             seconds = float(record["ud"] if "ud" in record else record["d"])
             count.recent.append(seconds)
@@ -97,9 +110,13 @@ class Progress:
         elif record["k"] == "F":
             # It ended the run with a result that was not kept.
             count.done.add(record["i"])
+        elif "sk" in record:
+            count.skipped.add(record["i"])
+            count.failed.discard(record["i"])
         elif "u" in record:
             self.versions[record["s"]][record["uc"]] += 1
             count.restored.add(record["i"])
+            count.reused.add(record["i"])
             self.saved_s += record["ud"]
         elif finishes(record):
             self.versions[record["s"]][code] += 1
@@ -163,7 +180,7 @@ class Progress:
         failed = len(count.failed) + stand["failed"]
         running = stand["running"]
         queued = len(queue) + stand["queued"] + coming
-        done, restored = len(count.done), len(count.restored)
+        done, restored, skipped = len(count.done), len(count.restored), len(count.skipped)
         note = ""
         if info.joins and worker is not None and not (done or restored or running):
             note = self._waits(info, state)
@@ -181,11 +198,13 @@ class Progress:
             retrying=sum(bool(a.attempts) for a in queue) + sum(bool(a.attempts) for a in under_way),
             # A join that waits will run once at the least.
             total=max(
-                done + restored + running + queued + failed + waiting,
+                done + restored + running + queued + failed + waiting + skipped,
                 1 if note.startswith("waits for ") else 0,
             ),
             typical_s=count.typical_s,
             note=note,
+            reused=len(count.reused),
+            skipped=skipped,
         )
 
     def _waits(self, info: StepInfo, state: LiveBrokerState) -> str:

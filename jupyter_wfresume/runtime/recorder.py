@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import Any
 
 from ..codec import encode
@@ -24,6 +25,9 @@ from .hooks import Hooks
 from .mailbox import STREAM_KEPT
 from .refs import Refs
 from .watch import Watch
+
+_FREE_FIELD = re.compile(r"\._data\['(\w+)'\]")
+"""A field that an event's class does not declare."""
 
 
 class Recorder:
@@ -48,6 +52,8 @@ class Recorder:
         self._watch = watch
         self._header = hooks.header
         self._warn = hooks.warn
+        # As they arrive: a later migration may make something else of what is on record.
+        self._arrived: dict[int, tuple[Event, Any]] = {}
 
     def remember(self, restored: Restored) -> None:
         """Know where the events that are still in use were written."""
@@ -61,6 +67,8 @@ class Recorder:
             self.refs.put(event, ref, node)
             if id(event) in restored.changed:
                 self.refs.has_changed(event)
+            if id(event) in restored.migrated:
+                self._arrived[id(event)] = (event, None if "lost" in node else node)
 
     def append(self, record: Record) -> int:
         """Write one record.
@@ -85,8 +93,10 @@ class Recorder:
         number = self.append(written.record)
         if isinstance(tick, TickAddEvent):
             self.refs.put(tick.event, [number, 0], written.record["e"])
-        for one in written.unkept:
-            self._say(one, more.get("o", "a send"), type(tick).__name__)
+        origin = more.get("o", "a send")
+        # What an argument of run() lacks is said when the run begins.
+        for one in () if origin == "start" else written.unkept:
+            self._say(one, origin, type(tick).__name__)
 
     def result(self, tick: TickStepResult, flight: Flight, position: int, now: float, final: bool) -> Record:
         """Write the result of an execution.
@@ -175,9 +185,13 @@ class Recorder:
         refs = [self.refs.get(event) for event in flight.inputs]
         if all(ref is not None for ref in refs):
             record["in"] = refs[0] if len(refs) == 1 else refs
-        else:
-            unkept: list[Unkept] = []
-            record["ie"] = [self._writer.event(event, "input", unkept) for event in flight.inputs]
+        if "in" not in record or any(id(event) in self._arrived for event in flight.inputs):
+            record["ie"] = [self._as_it_arrived(event) for event in flight.inputs]
+
+    def _as_it_arrived(self, event: Event) -> Any:
+        _, node = self._arrived.get(id(event), (event, None))
+        unkept: list[Unkept] = []
+        return self._writer.event(event, "input", unkept) if node is None else node
 
     def _remember(self, number: int, tick: TickStepResult, record: Record) -> None:
         for index, (item, written) in enumerate(zip(tick.result, record["r"], strict=True)):
@@ -196,7 +210,8 @@ class Recorder:
         error = one.error
         place = f"{label}: " if label else what
         self._warn(
-            f"{place}{one.where}{error.path} ({error.type_name}) cannot be kept ({error.reason}); "
+            f"{place}{as_written(one.where, error.path)} ({error.type_name}) cannot be kept "
+            f"({error.reason}); "
             f"the run goes on, but a later resume runs {label or 'it'} again: put it into a Resource"
         )
 
@@ -207,6 +222,19 @@ class Recorder:
             f"{flight.label}: state key '{key}'{error.path} ({error.type_name}) cannot be kept "
             f"({error.reason}); the run goes on, but cannot be resumed past here: put it into a Resource"
         )
+
+
+def as_written(what: str, path: str) -> str:
+    """A place in an event as its user writes it: ``event.client``, not where the event's class holds it.
+
+    Args:
+        what: the event in a word, such as ``result``.
+        path: from there.
+    """
+    path = _FREE_FIELD.sub(r".\1", path)
+    if what == "result":
+        return f"{what}{path.removeprefix('._result')}"
+    return f"{what}{path.replace('._result', '.result', 1)}"
 
 
 def result_events(tick: TickStepResult) -> list[Event]:

@@ -58,6 +58,7 @@ class Tasks:
         self._mailbox = mailbox
         self._sync = {info.name: info.sync for info in steps}
         self._indexes = indexes
+        self._pulls: set[asyncio.Task[Any]] = set()
         self._next_due = next_due
         self._deliver = deliver
 
@@ -90,10 +91,18 @@ class Tasks:
             done, _ = await asyncio.wait(tasks)
         return WaitForNextTaskResult(pick_highest_priority(named, done) if done else None, started)
 
+    def end(self) -> None:
+        """The loop has ended: what still waits for its mailbox would be left behind pending."""
+        for pull in self._pulls:
+            pull.cancel()
+
     def _start(self, one: PendingStart) -> NamedTask:
         loop = asyncio.get_running_loop()
         if not isinstance(one, PendingWorker):
-            return one.start(loop.create_task(one.coro))
+            pull = loop.create_task(one.coro)
+            self._pulls.add(pull)
+            pull.add_done_callback(self._pulls.discard)
+            return one.start(pull)
         flight = self._flight(one)
         self._flights.add(flight)
         task = loop.create_task(self._gated(flight, one))

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-from ..effects import standing
+from ..effects import Doubt, InDoubt, is_asking, not_awaited, standing
 from ..engine import (
     AddWaiter,
     Event,
@@ -19,6 +19,7 @@ from ..engine import (
     StepWorkerFailed,
     StepWorkerFunction,
     StepWorkerOutput,
+    StepWorkerResult,
     StepWorkerState,
     Workflow,
     decide_retry_delay,
@@ -36,6 +37,9 @@ DRAIN_S = 30.0
 
 Long enough for most calls to a model; a stop or interrupt ends it sooner.
 """
+
+_TURNS = 3
+"""Turns of the loop in which a task that a step has just started begins to await what it was given."""
 
 
 class Workers:
@@ -119,6 +123,11 @@ class Workers:
         token = CURRENT.set(flight)
         try:
             output = await self.execute(flight, call)
+            if flight.ended:
+                # The step has swallowed it, and made something of a result that does not exist.
+                raise flight.ended[0]
+            if is_asking():
+                output = await _all_awaited(flight, output)
         except asyncio.CancelledError as ended:
             # The step may have raised it itself; where the run is being
             # stopped, the session knows and takes no notice.
@@ -127,9 +136,15 @@ class Workers:
         except (Exception, GeneratorExit):
             raise
         except BaseException as ended:
+            causes = sorted(flight.ended, key=_by_need) or [ended]
+            doubts = [one for one in causes if isinstance(one, Doubt)]
+            if self._hooks.keep_going and len(doubts) == len(causes):
+                unclear = InDoubt("; ".join(dict.fromkeys(one.doubts[0].what for one in doubts)))
+                return self._set_aside(flight, StepWorkerFailed(exception=unclear, failed_at=time.time()))
             # An interrupt or sys.exit() would end the kernel's loop.
             flight.dead = True
-            self._hooks.cut_off(flight, ended)
+            for one in causes:
+                self._hooks.cut_off(flight, one)
             self._flights.poke()
             # Its task ends when the run does; until then it takes no slot.
             await asyncio.Event().wait()
@@ -163,14 +178,17 @@ class Workers:
         ):
             return decided
         if self._hooks.keep_going:
-            flight.parked = failure
-            return [keyed(parked(flight.work_item_id), flight.step)]
+            return self._set_aside(flight, failure)
         flight.held = failure
         self._flights.gate.clear()
         self._draining(flight)
         self._flights.poke()
         await self._flights.until(lambda: not self._flights.active(), DRAIN_S)
         return decided
+
+    def _set_aside(self, flight: Flight, failure: StepWorkerFailed) -> list[StepWorkerOutput]:
+        flight.parked = failure
+        return [keyed(parked(flight.work_item_id), flight.step)]
 
     def _decide(self, flight: Flight, item: StepWorkerOutput, retry: RetryAttempt) -> StepWorkerOutput:
         """Ask the retry policy now, as the engine would after us, so that it is asked once."""
@@ -200,6 +218,19 @@ class Workers:
         )
 
 
+async def _all_awaited(flight: Flight, output: list[StepWorkerOutput]) -> list[StepWorkerOutput]:
+    """The output; a failure where the step is through with a side effect that it has never awaited."""
+    if not any(isinstance(item, StepWorkerResult) for item in output):
+        return output
+    for _ in range(_TURNS):
+        if not is_asking():
+            return output
+        if not any(not child.done() for child in flight.children):
+            return [StepWorkerFailed(exception=not_awaited(), failed_at=time.time())]
+        await asyncio.sleep(0)
+    return output  # a task that the step left running may still await it
+
+
 async def _contained(
     call: Callable[[], Awaitable[list[StepWorkerOutput]]],
 ) -> list[StepWorkerOutput] | KeyboardInterrupt | SystemExit:
@@ -208,6 +239,11 @@ async def _contained(
         return await call()
     except (KeyboardInterrupt, SystemExit) as ended:
         return ended
+
+
+def _by_need(ended: BaseException) -> tuple[bool, bool]:
+    """What a person has to decide comes first, then what a person is asked."""
+    return not hasattr(ended, "doubts"), getattr(ended, "status", "") != "waiting"
 
 
 def _given_events(flight: Flight, events: dict[str, Event] | None) -> dict[str, Event] | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .answers import answer_in, question_of
 from .runs import Run, list_runs, open_run, open_store, store_path
-from .said import literal
+from .said import read_field
 from .session import Session
+from .written import literal
 
 __all__ = [
     "Run",
@@ -16,5 +17,6 @@ __all__ = [
     "open_run",
     "open_store",
     "question_of",
+    "read_field",
     "store_path",
 ]

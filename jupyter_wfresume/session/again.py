@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..codec import digest
+from ..codec import digest, fault, faults_inside
 from ..effects import standing
 from ..engine import Context, Event, StartEvent, Workflow, default_state
 from ..errors import UsageError
 from ..journal import Record, StoreBlobs, TickReader, inputs_of
 from ..records import Options, RunView
-from ..replay import Edit, Replayed, edited_input, recorded_input, replay
+from ..replay import Edit, Replayed, edited_input, recorded_at, recorded_input, replay
+from .codes import codes_of
+from .fits import edited_classes, event_fault
 from .fork import Fork
 from .found import finder
 from .instances import instance_of
@@ -49,7 +51,16 @@ async def replay_of(
         return edited_input(flow, records, step, index, Supply.reader(blobs, find), edit)
 
     with standing(replay_place(run, step, index, events, find)):
-        return await replay(flow, records, step, index, blobs=blobs, find_class=find, edit=edit)
+        return await replay(
+            flow,
+            records,
+            step,
+            index,
+            blobs=blobs,
+            find_class=find,
+            edit=edit,
+            check=lambda inputs: check_fit(run, flow, records, step, index, inputs),
+        )
 
 
 def input_of(run: Run, step: str, index: int) -> Any:
@@ -71,6 +82,37 @@ def input_of(run: Run, step: str, index: int) -> Any:
     # An edit that changes nothing is given what an edit would be given.
     edited_input(flow, records, names.get(step, step), index, reader, found.append)
     return found[0]
+
+
+def check_fit(
+    run: Run, flow: Workflow, records: list[Record], step: str, index: int, inputs: list[Event]
+) -> None:
+    """Refuse an input whose class was edited since the execution, so that it does not fit it now.
+
+    Args:
+        run: the run.
+        flow: an instance of the workflow.
+        records: the run's, its steps by the names that they have now.
+        step: the step.
+        index: N of ``STEP[N]``.
+        inputs: what the step is about to get.
+
+    Raises:
+        UsageError: it does not fit.
+    """
+    if not any(fault(event) or any(True for _ in faults_inside(event)) for event in inputs):
+        return
+    value = Supply.reader(StoreBlobs(run.store), finder(flow)).value
+    since = records[: recorded_at(records, step, index)]
+    edited = edited_classes(since, codes_of(flow).parts, value)
+    for event in inputs:
+        wrong = event_fault(event, edited)
+        if wrong:
+            raise UsageError(
+                f"cannot replay {step}[{index}] of run {run.id[:8]}: its input {type(event).__name__} does "
+                f"not fit the class as it is now ({wrong}); give the whole input, restore the class or give "
+                "what is new a default, or register a migration (README)"
+            )
 
 
 async def fork_of(
@@ -161,6 +203,7 @@ def _fork(
         raise UsageError(
             f"to go on from {step}[{index}], the edit has to keep its events' classes and number"
         )
+    check_fit(run, flow, records, step, index, changed)
     model = reader.value(records[0]["state"]) if "state" in records[0] else default_state(flow)
     digests = [digest(event, opaque=True) for event in inputs]
     return Fork(run.id, step, index, key, digests, changed, model)

@@ -15,6 +15,7 @@ from ..errors import UsageError, WfresumeError
 from ..journal import StoreBlobs
 from ..records import QuestionView
 from ..store import Store
+from .misfits import refuse
 from .said import fitted
 from .skips import Skips
 
@@ -43,13 +44,37 @@ def give(store: Store, run_id: str, question: QuestionView, value: Any) -> None:
         StoreError: it is not on disk.
     """
     value = fitted(question, value)
-    earlier = [json.loads(data) for data in store.notes(run_id, SLOT).values()]
-    if any(one["key"] == question.key and one["at"] >= question.asked_at for one in earlier):
+    refuse(question, value)
+    if _is_answered(question, _said(store, run_id)):
         raise UsageError(
             f"'{question.text}' is answered already: the run takes that answer as soon as its cell runs"
         )
     said = {"key": question.key, "value": encode(value, StoreBlobs(store)), "at": time.time()}
+    said["asked"] = question.asked_at
     store.put_note(run_id, f"{SLOT}{time.time_ns():020d}", json.dumps(said).encode())
+
+
+def open_questions(
+    store: Store, run_id: str, questions: tuple[QuestionView, ...]
+) -> tuple[QuestionView, ...]:
+    """The questions to which no answer is written down, each with the number that it had.
+
+    Args:
+        store: the store.
+        run_id: the run.
+        questions: what it waited for when its header was written.
+    """
+    said = {run: _said(store, run) for run in {one.run_id or run_id for one in questions}}
+    return tuple(one for one in questions if not _is_answered(one, said[one.run_id or run_id]))
+
+
+def _said(store: Store, run_id: str) -> list[dict[str, Any]]:
+    return [json.loads(data) for data in store.notes(run_id, SLOT).values()]
+
+
+def _is_answered(question: QuestionView, said: list[dict[str, Any]]) -> bool:
+    # A step may ask anew under the same name; an answer from before is not for that.
+    return any(one["key"] == question.key and one["at"] >= question.asked_at for one in said)
 
 
 def answer_in(folder: Path, run_id: str, question: QuestionView, value: Any) -> None:
@@ -91,9 +116,11 @@ def question_of(
             listed = "; ".join(f"[{q.index}] {q.text}" for q in questions[:4])
             raise UsageError(f"{name} asks {len(questions)} questions, say which: {listed}")
         return questions[0]
-    if not 0 <= which < len(questions):
-        raise UsageError(f"{name} has no question [{which}]; it has 0 to {len(questions) - 1}")
-    return questions[which]
+    found = next((one for one in questions if one.index == which), None)
+    if found is None:
+        listed = ", ".join(f"[{one.index}]" for one in questions[:8])
+        raise UsageError(f"{name} has no question [{which}]; it has {listed}")
+    return found
 
 
 class Answers:
@@ -126,11 +153,22 @@ class Answers:
     def tidy(self) -> None:
         """Take out of the store what is on record by now."""
         delivered = self._sent & self._life.drive.asking.answered
+        if delivered:
+            self._write_headers()
         for slot in delivered:
             with contextlib.suppress(WfresumeError):
                 # The record says that it was delivered, so that one left behind does no harm.
                 self._life.session.store.delete_note(self._life.header.run_id, slot)
         self._sent -= delivered
+
+    def _write_headers(self) -> None:
+        """Have no question in a header whose answer is on record: without its entry it would seem open."""
+        life: Life | None = self._life
+        while life is not None:
+            with contextlib.suppress(WfresumeError):
+                # The next record meets the same fault, and stops the run with its sentence.
+                life.write_header()
+            life = life.parent
 
     def deliver(self) -> int:
         """Deliver what was written down for questions that are open; return how many."""
@@ -149,7 +187,9 @@ class Answers:
         drive, store = self._life.drive, self._life.session.store
         self._sent.add(slot)
         said = json.loads(data)
-        found = next((q for q in drive.asking.open(drive.state) if q.key == said["key"]), None)
+        named = (q for q in drive.asking.open(drive.state) if q.key == said["key"])
+        # Asked again under the same name it is another question than the one that was answered.
+        found = next((q for q in named if q.question.at <= said.get("asked", q.question.at)), None)
         if found is None or drive.asking.is_answering(found):
             # Somebody answered it before, or twice.
             store.delete_note(self._life.header.run_id, slot)

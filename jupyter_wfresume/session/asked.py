@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from ..codec.classes import class_ref
 from ..engine import answer_fields
 from ..records import FieldView, QuestionView, RunView
 from ..runtime import Asked
@@ -29,6 +30,8 @@ def asked(own: Sequence[Asked], run_id: str, children: Sequence[RunView]) -> tup
                 FieldView(**dataclasses.asdict(field)) for field in answer_fields(one.cls, one.requirements)
             ),
             run_id=run_id,
+            decided=tuple(one.requirements),
+            answer=class_ref(one.cls),
         )
         for one in own
     ]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..codec import encode
-from ..engine import Port, StepWorkerOutput, count_tokens, engine_version, snapshot_of, steps_of
+from ..engine import Port, StepWorkerOutput, StopEvent, count_tokens, engine_version, snapshot_of, steps_of
 from ..errors import CannotKeepError, DryRun
-from ..journal import FORMAT, Final, Journal, Record, history
+from ..journal import FORMAT, Final, Journal, Record, has_replies, history, streamed
 from ..plan import outdated
-from ..runtime import CURRENT, Beginning, Drive, Flight, Hooks, spent
+from ..runtime import CURRENT, Beginning, Drive, Flight, Hooks, as_written, spent
+from ..store import is_alive, this_process
 from . import words
 from .forecast import forecast, lines, still_to_run
 from .found import Decided, Found, Past
+from .handed import hand_back
 from .life import Life
 from .migrating import renamed, with_first_names
 from .recorded import Recorded
@@ -85,18 +88,30 @@ class _Beginner:
             said = [f"gives the recorded result of run {short}{why}; no step would be executed"]
         elif call.plan.action == "resume":
             records, _ = renamed(call.workflow, history(self._session.store, header.run_id).records)
-            said = [f"resumes run {short}{why}{self._past.leaves_out(records)[1]}"]
+            skips, without = self._past.leaves_out(records)
+            said = [f"resumes run {short}{why}{without}{self._held_by()}"]
             if records:
-                said += still_to_run(steps_of(call.workflow), self._past.restored(records)[0].state, records)
+                state = self._past.restored(records)[0].state
+                said += still_to_run(steps_of(call.workflow), state, records, skips)
+            said += [f"  waits for a person: {question.text}" for question in header.questions]
         else:
             said = [f"would be a new run{why}", *(self._forecast() or ["  every step would run"])]
         if call.plan.action != "recorded":
             said += unmet(call.workflow, self._session.cell, snapshot_of(call.ctx) is not None)
         self._session.tell("\n".join([f"{header.name}: {said[0]}", *said[1:]]))
-        raise DryRun(header.run_id, "new", "nothing was executed: this was a dry run")
+        said_so = "nothing was executed: this was a dry run of the first call that the cell makes"
+        raise DryRun(header.run_id, "new", said_so)
+
+    def _held_by(self) -> str:
+        """Who drives the run now, so that the cell would be refused."""
+        lease = self._session.store.lease_of(self._header.run_id)
+        if lease is None or lease.owner == this_process() or is_alive(lease.owner) is False:
+            return ""
+        return f"; not now: process {lease.owner.pid} on host {lease.owner.host} drives it"
 
     def _recorded(self, ended: Final) -> Recorded:
         header = self._header
+        hand_back(self._call.start_event, ended.model)
         if self._call.parent is None:
             age = words.ago(time.time() - header.updated)
             kept = f"; {self._call.plan.why}" if self._call.plan.why else ""
@@ -106,7 +121,9 @@ class _Beginner:
                 f"{header.name}: recorded result of run {words.short(header.run_id)}, "
                 f"{age} old{self._elsewhere()}{kept}; no step is executed (--fresh runs it again)"
             )
-        return Recorded(self._call.workflow, header.engine_run_id, ended)
+        records = history(self._session.store, header.run_id).records
+        earlier = streamed(records, Supply.reader(self._blobs, self._find))
+        return Recorded(self._call.workflow, header.engine_run_id, ended, earlier)
 
     def _elsewhere(self) -> str:
         here, there = self._session.notebook, self._header.notebook
@@ -148,6 +165,13 @@ class _Beginner:
         )
         life.answers.skips.knows(left_out(session.store, self._header.run_id))
         warned = Warned(life, self._typical_s)
+
+        async def conclude(inner: Awaitable[StopEvent]) -> StopEvent:
+            try:
+                return await life.conclude(inner)
+            finally:
+                hand_back(call.start_event, drive.store.model)
+
         hooks = Hooks(
             header=life.header_bytes,
             changed=warned.changed,
@@ -161,14 +185,16 @@ class _Beginner:
             reuse=_nothing if call.reuse is None else call.reuse.answer,
             skip=life.answers.skips.at,
             keep_going=session.options.keep_going,
-            place=places(session.store, life.header, call.lease, self._find, life.warn),
+            place=places(session.store, life.header, call.lease, self._find, life.warn, session.hint),
             cut_off=life.cut_off,
-            conclude=life.conclude,
+            conclude=conclude,
             given_up=life.given_up,
             find_class=self._find,
         )
         count_tokens(spent)
         drive = Drive(call.workflow, self._header.engine_run_id, journal, beginning, hooks)
+        if not has_replies(found.records):
+            drive.earlier = streamed(found.records, Supply.reader(self._blobs, self._find))
         above = CURRENT.get() if call.parent is not None else None
         if above is not None:
             above.below.append(lambda: drive.progress.tally.tokens)
@@ -196,9 +222,10 @@ class _Beginner:
             try:
                 record["start"] = encode(call.start_event, self._blobs, self._find)
             except CannotKeepError as error:
+                place = as_written(type(call.start_event).__name__, error.path)
                 life.notes.append(
-                    f"{type(call.start_event).__name__}{error.path} ({error.type_name}) cannot be kept "
-                    f"({error.reason}): a resume takes it from the cell again"
+                    f"{place} ({error.type_name}) cannot be kept ({error.reason}): a resume takes it from "
+                    "the cell again; to have it kept, pass what it is made from, such as a path or a setting"
                 )
         return record
 
@@ -216,7 +243,7 @@ class _Beginner:
             call.codes.parts,
             Supply.reader(self._blobs, self._find),
         )
-        return lines(found)
+        return lines(found, call.codes.parts)
 
     def _typical_s(self) -> dict[str, float]:
         """By step, the median seconds of an execution in earlier runs of the name."""
@@ -241,18 +268,19 @@ class _Beginner:
         call, header = self._call, self._header
         short, why = words.short(header.run_id), call.plan.why
         if found.restored is not None:
-            counted = words.counted(life.view().steps)
+            counted = words.counted_of(life.view().steps)
             ended = life.headline
             life.headline = f"resumed at {counted} · {ended}"
             skips, without = self._past.leaves_out(found.records)
-            if skips:
-                life.warn(words.left_out(skips))
-            said = f"resumes run {short} at {counted} executions; {why or ended}{self._elsewhere()}{without}"
+            said = f"resumes run {short} at {counted}; {why or ended}{self._elsewhere()}{without}"
         else:
+            skips = []
             said = f"new run {short}{f' ({why})' if why else ''}"
         if call.parent is None:
             plan = self._forecast() if found.restored is None else []
             self._session.tell("\n".join([f"{header.name}: {said}", *plan]))
+        if skips:
+            life.warn(words.left_out(skips))
         if call.parent is None:
             before(life, snapshot_of(call.ctx) is not None)
         if found.damage:
@@ -263,7 +291,7 @@ class _Beginner:
             life.warn(f"{count:,} finished {were} of an earlier version of `{step}`")
         for event, _, lost in () if found.restored is None else found.restored.lost.values():
             life.warn(
-                f"{type(event).__name__}{lost[2]} ({lost[3]}) was not kept: "
+                f"{as_written(type(event).__name__, lost[2])} ({lost[3]}) was not kept: "
                 "the execution that made it runs again"
             )
         for key, finished, dead in [] if found.restored is None else found.restored.overlaps:

@@ -12,7 +12,7 @@ from ..errors import UsageError
 from ..journal import FindClass, Record
 from ..projection import Row, node_at
 from ..records import ExecutionStatus
-from ..replay import Edit
+from ..replay import Edit, Replayed
 
 Replayer = Callable[[str, int, "Edit | None", bool, "Workflow | None"], Any]
 """Replays ``STEP[N]`` with an edit, or goes on from it."""
@@ -150,8 +150,11 @@ class Execution:
             UsageError: the edit does not fit, or its input was not kept.
             MissingClassError: a class is not defined here.
         """
-        with telling(effects):
-            return self._replayer(self.step, self.index, edit, continue_, workflow)
+        with telling(effects) as did:
+            done = self._replayer(self.step, self.index, edit, continue_, workflow)
+        if isinstance(done, Replayed):
+            done.did_effects = bool(did)
+        return done
 
     def _value(self, node: Any) -> Any:
         if isinstance(node, dict) and "lost" in node:

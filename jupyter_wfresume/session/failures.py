@@ -34,7 +34,7 @@ def error_view(error: BaseException, flight: Flight | None) -> ErrorView:
     return ErrorView(
         step="" if flight is None else flight.step,
         index=0 if flight is None else flight.index,
-        summary=f"{type(error).__name__}: {_text(str, error)}"[:500],
+        summary=": ".join(said for said in (type(error).__name__, _text(str, error).strip()) if said)[:500],
         where="" if place is None else where(place),
         input="" if flight is None else _text(repr, _given(flight))[:2000],
         traceback="".join(traceback.format_list(lines))[:8000],
@@ -53,16 +53,21 @@ def _text(make: Callable[[Any], str], value: Any) -> str:
         return f"<{type(value).__name__}, whose {make.__name__}() raises {type(error).__name__}>"
 
 
+_Key = tuple[str, str, str]
+"""What failures of one kind share: the exception's class, the step, and the user's line."""
+
+
 class Failures:
-    """What was set aside in one life, by error, in few words: it goes into the header each time.
+    """What was set aside in one life, by type and line, in few words: it goes into the header each time.
 
     Each failure is looked at once, however often the board is drawn.
     """
 
     def __init__(self) -> None:
         self._seen = 0
-        self._first: dict[str, list[ErrorView]] = {}
-        self._counts: Counter[str] = Counter()
+        self._first: dict[_Key, list[ErrorView]] = {}
+        self._counts: Counter[_Key] = Counter()
+        self._kinds: dict[_Key, str] = {}
         self._further = 0
 
     def of(self, parked: Sequence[tuple[Flight, Exception]]) -> tuple[FailureView, ...]:
@@ -75,20 +80,28 @@ class Failures:
             self._add(flight, error)
         self._seen = len(parked)
         found = [
-            FailureView(tuple(sorted(errors, key=lambda one: (one.step, one.index))), self._counts[said])
-            for said, errors in self._first.items()
+            FailureView(
+                tuple(sorted(errors, key=lambda one: one.index)), self._counts[key], self._kinds.get(key, "")
+            )
+            for key, errors in self._first.items()
         ]
         return (*found, *([FailureView((), self._further)] if self._further else []))
 
     def _add(self, flight: Flight, error: Exception) -> None:
         view = error_view(error, flight)
-        kept = self._first.get(view.summary)
+        cls = type(error)
+        # Without a line of the user's the text is all that tells errors apart.
+        key = (f"{cls.__module__}.{cls.__qualname__}", view.step, view.where or view.summary)
+        kept = self._first.get(key)
         if kept is None and len(self._first) >= KINDS:
             self._further += 1
             return
-        self._counts[view.summary] += 1
+        self._counts[key] += 1
         if kept is None:
             traceback = view.traceback[-TRACE:]
-            self._first[view.summary] = [replace(view, input=view.input[:INPUT], traceback=traceback)]
-        elif len(kept) < EACH:
+            self._first[key] = [replace(view, input=view.input[:INPUT], traceback=traceback)]
+            return
+        if view.summary != kept[0].summary:
+            self._kinds[key] = cls.__name__
+        if len(kept) < EACH:
             kept.append(replace(view, input=view.input[:INPUT], traceback=""))

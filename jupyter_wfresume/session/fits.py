@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from ..codec import fault_of
-from ..engine import Event, StateModel
+from ..codec import fault, faults_inside, names_fault
+from ..engine import StateModel
 from ..journal import Record, Restored
+
+_CLASS = re.compile(r"(?:event|class|state) (.+?)(?: in \S+)?(?: \d+)?")
+"""A part of a step's code that is a class; the same name may stand for several."""
 
 
 def misfits(
@@ -18,8 +22,8 @@ def misfits(
 ) -> str:
     """What does not fit, in words, or nothing.
 
-    Only events are looked at whose class has been edited since the run's last life: others are as
-    their steps made them, valid or not.
+    Only instances are looked at whose class has been edited since the run's last life, in whatever they
+    lie: others are as their steps made them, valid or not.
 
     Args:
         records: the run's.
@@ -27,14 +31,14 @@ def misfits(
         parts: by step, what its code is made of now.
         value: makes values of nodes.
     """
-    edited = _edited(records, parts, value)
+    edited = edited_classes(records, parts, value)
     faults: dict[str, list[tuple[list[Any], str]]] = {}
     for key, (event, ref) in restored.refs.items():
         name = type(event).__name__
-        if name in edited and key not in restored.lost:
-            fault = _fault(event)
-            if fault:
-                faults.setdefault(name, []).append((ref, fault))
+        if key not in restored.lost:
+            wrong = event_fault(event, edited)
+            if wrong:
+                faults.setdefault(name, []).append((ref, wrong))
     said = []
     for name, found in faults.items():
         record = records[found[0][0][0]]
@@ -43,49 +47,46 @@ def misfits(
         verb = "does" if len(found) == 1 else "do"
         what = f"{len(found):,} pending {events} {name}{maker}"
         said.append(f"{what} {verb} not fit the class as it is now ({found[0][1]})")
-    fault = _names_fault(restored.model)
-    if fault:
+    wrong = names_fault(restored.model) or event_fault(restored.model, edited)
+    if wrong:
         name = type(restored.model).__name__
-        said.append(f"the state {name} does not fit the class as it is now ({fault})")
+        said.append(f"the state {name} does not fit the class as it is now ({wrong})")
     return "; ".join(said)
 
 
-def _edited(
+def edited_classes(
     records: Sequence[Record], parts: Mapping[str, Mapping[str, str]], value: Callable[[Any], Any]
 ) -> set[str]:
-    """Names of event classes that differ from those of the run's last life."""
+    """Names of classes of the user's that differ from those of the last life in some records.
+
+    Args:
+        records: a run's, up to where it is looked at.
+        parts: by step, what its code is made of now.
+        value: makes values of nodes.
+    """
     written = next((r["code"] for r in reversed(records) if r["k"] == "L" and "code" in r), None)
     if written is None:
         return set()
     return {
-        part.removeprefix("event ")
+        found[1]
         for step, (_, before) in value(written).items()
         for part, known in before.items()
-        if part.startswith("event ") and parts.get(step, {}).get(part, known) != known
+        for found in [_CLASS.fullmatch(part)]
+        if found is not None and parts.get(step, {}).get(part, known) != known
     }
 
 
-def _fault(event: Event) -> str:
-    """What the class as it is now has against an event, or nothing."""
-    cls, held = type(event), event.__dict__
-    fault = _names_fault(event)
-    if fault:
-        return fault
-    try:
-        cls.model_validate({name: held[name] for name in cls.model_fields if name in held})
-    except Exception as error:  # noqa: BLE001  # the class's validators are the user's and may raise anything
-        return fault_of(error)
-    return ""
+def event_fault(event: StateModel, edited: Collection[str]) -> str:
+    """What edited classes have against an event, or a state, and what lies in it; or nothing.
 
+    Args:
+        event: the event, or the state.
+        edited: names of classes that were edited since it was made.
+    """
 
-def _names_fault(model: StateModel) -> str:
-    """What the names of a model's fields have against it, or nothing."""
-    cls, held = type(model), model.__dict__
-    for name, each in cls.model_fields.items():
-        if each.is_required() and name not in held:
-            return f"it has no '{name}'"
-    gone = [name for name in held if name not in cls.model_fields]
-    if gone and cls.model_fields.keys() - model.model_fields_set:
-        # Renamed, perhaps: a default in the place of what is on record would go unnoticed.
-        return f"it holds '{gone[0]}', which the class no longer has"
-    return ""
+    def looks_at(cls: type) -> bool:
+        return any(base.__name__ in edited for base in cls.__mro__)
+
+    if not edited:
+        return ""
+    return (fault(event) if looks_at(type(event)) else "") or next(faults_inside(event, looks_at), "")

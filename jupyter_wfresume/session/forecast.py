@@ -6,7 +6,7 @@ import contextlib
 import copy
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ from ..engine import (
     steps_of,
 )
 from ..errors import JournalError, StoreError
-from ..fingerprint import changes
+from ..fingerprint import by_type_only, changes
 from ..journal import Evidence, Proof, Record, TickReader, content_at
 from ..projection import executions
 from .match import FAILED_BEFORE, NEW_INPUT, OTHER_CODE, OTHER_STATE, Answer, Matcher, Runs
@@ -36,6 +36,9 @@ from .wide import look_wide
 LOOK_S = 1.0
 """How long the look ahead may take, in seconds; beyond, the plan says "at least"."""
 
+
+OPAQUE_SAID = 6
+"""How many objects that count by their type only the plan names."""
 
 WIDE = 1_000
 """From so many recorded executions on, workflows of a plain shape are looked at by digests alone."""
@@ -239,10 +242,21 @@ def _predict(infos: list[StepInfo], found: dict[str, StepForecast], evidence: Ev
             found[info.name].seconds = typical * runs / max(1, min(info.workers, runs))
 
 
-def lines(found: Mapping[str, StepForecast]) -> list[str]:
-    """The plan as text, a line a step."""
+def lines(found: Mapping[str, StepForecast], parts: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """The plan as text, a line a step, and what an edit would not be seen of.
+
+    Args:
+        found: what is known of each step.
+        parts: by step, what its code is made of now.
+    """
     width = max((len(name) for name in found), default=0)
-    return [f"  {name:<{width}}  {_line(step)}" for name, step in found.items()]
+    said = [f"  {name:<{width}}  {_line(step)}" for name, step in found.items()]
+    answered = [name for name, step in found.items() if step.reused or (step.open and step.most)]
+    unseen = by_type_only(part for name in answered for part in parts.get(name, ()))
+    if unseen:
+        more = f" and {len(unseen) - OPAQUE_SAID:,} more" if len(unseen) > OPAQUE_SAID else ""
+        said.append(f"  compared by type only: {', '.join(unseen[:OPAQUE_SAID])}{more}")
+    return said
 
 
 def _line(step: StepForecast) -> str:
@@ -272,23 +286,51 @@ def _counted(why: str, count: int) -> str:
     return f"{count:,} {why}" if why == FAILED_BEFORE else f"{count:,} × {why}"
 
 
-def still_to_run(infos: list[StepInfo], state: LiveBrokerState, records: list[Record]) -> list[str]:
+def still_to_run(
+    infos: list[StepInfo], state: LiveBrokerState, records: list[Record], left_out: Sequence[str] = ()
+) -> list[str]:
     """What a resume keeps and runs, a line a step.
 
     Args:
         infos: the steps.
         state: the broker state that the run would go on from.
         records: the run's records.
+        left_out: executions that a person has left out meanwhile.
     """
-    done = Counter(row.step for row in executions(records) if row.status == "done")
+    skips = Counter(label.partition("[")[0] for label in left_out)
+    rows = executions(records)
+    done = Counter(row.step for row in rows if row.status == "done")
+    failed = Counter(row.step for row in rows if row.status == "failed")
     width = max((len(info.name) for info in infos), default=0)
+    more = {info.name: _pending(info, state) - skips[info.name] for info in infos}
+    open_ = _reached(infos, {info.name for info in infos if more[info.name]})
     said = []
     for info in infos:
         worker = state.workers.get(StepId.root(info.name))
         under_way = 0 if worker is None else len(worker.in_progress)
-        queued = 0 if worker is None else len(worker.queue)
-        coming = sum(type(one.event) in info.accepts and not info.joins for one in state.deliveries.values())
-        more = under_way + queued + coming
-        cut = f" ({under_way:,} cut off)" if under_way else ""
-        said.append(f"  {info.name:<{width}}  {done[info.name]:,} kept, {more:,} to run{cut}")
+        bad = failed[info.name] - skips[info.name]
+        kinds = {"failed": bad, "cut off": max(0, under_way - failed[info.name])}
+        why = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items() if count)
+        runs = f"{more[info.name]:,} to run{f' ({why})' if why else ''}" if more[info.name] else ""
+        rest = "depends on outputs not known yet" if info.name in open_ and not runs else runs
+        said.append(f"  {info.name:<{width}}  {done[info.name]:,} kept, {rest or '0 to run'}")
     return said
+
+
+def _pending(info: StepInfo, state: LiveBrokerState) -> int:
+    worker = state.workers.get(StepId.root(info.name))
+    begun = 0 if worker is None else len(worker.in_progress) + len(worker.queue)
+    return begun + sum(
+        type(one.event) in info.accepts and not info.joins for one in state.deliveries.values()
+    )
+
+
+def _reached(infos: list[StepInfo], active: set[str]) -> set[str]:
+    """Steps that may get something of what active steps will make."""
+    found = set(active)
+    while True:
+        made = {cls for info in infos if info.name in found for cls in info.returns}
+        more = {info.name for info in infos if any(cls in made for cls in info.accepts)} - found
+        if not more:
+            return found - active
+        found |= more

@@ -16,8 +16,8 @@ from ..engine import (
     event_classes,
     state_of,
 )
-from ..errors import CannotKeepError, JournalError, WfresumeError
-from ..journal import Final, FindClass, Record, Restored, StoreBlobs, final, history, restore
+from ..errors import CannotKeepError, JournalError, MigrationError, MissingClassError, WfresumeError
+from ..journal import Final, Record, Restored, StoreBlobs, final, history, restore
 from ..migrations import migrate
 from ..plan import Plan
 from ..records import Lease, RunHeader
@@ -25,7 +25,7 @@ from ..store import Store
 from . import words
 from .codes import Codes
 from .fits import misfits
-from .migrating import migrate_state, renamed
+from .migrating import migrate_state, renamed, strayed, untaken_of
 from .skips import pending
 from .supply import Supply
 
@@ -71,7 +71,7 @@ class Found:
     migrated: Record = field(default_factory=dict)
 
 
-def finder(workflow: Workflow) -> FindClass:
+def finder(workflow: Workflow) -> Migrating:
     """Finds a class among the workflow's own events, which a re-run cell may have made anew."""
     classes = event_classes(workflow)
 
@@ -162,6 +162,7 @@ class Past:
             JournalError: it does not fit the workflow as it is now.
         """
         call = self._call
+        reader = Supply.reader(self.blobs, self.find)
         try:
             restored = restore(
                 call.workflow,
@@ -173,17 +174,29 @@ class Past:
                 self.model,
             )
         except JournalError as error:
-            raise _refusal(self._header, error) from error
-        reader = Supply.reader(self.blobs, self.find)
+            stray = strayed(call.workflow, records, reader)
+            if stray and not isinstance(error, MigrationError):
+                raise MigrationError(stray) from error
+            raise _refusal(self._header, error, self._unmatched(records)) from error
+        untaken = untaken_of(self.find, restored)
+        if untaken:
+            raise MigrationError(untaken)
         ops = migrate_state(call.workflow, restored, self.blobs)
         wrong = misfits(records, restored, call.codes.parts, reader.value)
         if wrong:
             raise JournalError(
                 f"cannot resume run {words.short(self._header.run_id)} of {self._header.name}: {wrong}; "
-                "restore the class or give what is new a default, register a migration (README), make "
-                "them again in a new run with --stale rerun, or start over with --fresh"
+                "restore the class or give what is new a default, register a migration (README"
+                f"{self._unmatched(records)}), make them again in a new run with --stale rerun, or start "
+                "over with --fresh"
             )
         return restored, ops
+
+    def _unmatched(self, records: list[Record]) -> str:
+        """What is registered and fits nothing of the run, as a sentence goes on."""
+        steps = {record["s"] for record in records if "s" in record}
+        said = migrate.unmatched(type(self._call.workflow).__name__, steps)
+        return f"; registered, but nothing in the run is called so: {said}" if said else ""
 
 
 def _check_engine(header: RunHeader, opening: Record) -> None:
@@ -196,11 +209,13 @@ def _check_engine(header: RunHeader, opening: Record) -> None:
         )
 
 
-def _refusal(header: RunHeader, error: JournalError) -> WfresumeError:
+def _refusal(header: RunHeader, error: JournalError, unmatched: str) -> WfresumeError:
     """A journal that cannot be folded, in one sentence with the way out."""
+    if isinstance(error, MissingClassError) and unmatched:
+        return JournalError(f"{error}{unmatched}")
     if type(error) is not JournalError:
         return error
     return JournalError(
-        f"cannot resume run {words.short(header.run_id)} of {header.name}: {error}; restore what was "
-        "changed, reuse what still fits in a new run with --stale rerun, or start over with --fresh"
+        f"cannot resume run {words.short(header.run_id)} of {header.name}: {error}{unmatched}; restore what "
+        "was changed, reuse what still fits in a new run with --stale rerun, or start over with --fresh"
     )

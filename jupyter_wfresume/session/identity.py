@@ -115,4 +115,7 @@ def _content(model: StateModel | StartEvent) -> str:
         return digest(model)
     except CannotKeepError:
         held = {**vars(model), **(model.__pydantic_private__ or {})}
+        fields = held.get("_data")
+        if isinstance(fields, dict):  # dynamic fields, which were given in any order
+            held["_data"] = {name: fields[name] for name in sorted(fields, key=str)}
         return digest_of(type(model).__name__, value_digest(held))

@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 from ..codec import encode
-from ..effects import Doubt, Unclear, asking
+from ..effects import Doubt, Unclear
 from ..engine import (
     StopEvent,
     Workflow,
@@ -24,12 +24,14 @@ from ..journal import dump_header
 from ..records import ErrorView, RunHeader, RunView, Status
 from ..runtime import SETTLED, Drive, Flight, StepInterrupt, apart
 from . import words
+from .above import without_result
 from .answers import Answers
 from .asked import asked
 from .codes import Codes, codes_of
 from .failures import Failures, error_view
 from .identity import ATTRIBUTES
 from .reuse import Reuse
+from .unclear import Marks, doubts_of, joined, once_answered, set_aside_ends, waits_for
 from .waiting import Waiting
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ class Life:
         self._doubts: list[Unclear] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._failures = Failures()
+        self._marks = Marks(self)
         self.answers = Answers(self)
         self.waiting = Waiting(self)
         self._still: list[Flight] = []
@@ -162,9 +165,7 @@ class Life:
             names = words.listed([f.label for f in self._still])
             notes.append(f"waits for {names}, which cannot be stopped; what it returns is recorded")
         if drive.held_back is not None and self._ending is None and not self.concluded:
-            notes.append(
-                f"{drive.held_back.label} failed; executions under way may finish, nothing new starts"
-            )
+            notes.append(f"{drive.held_back.label} failed; what is under way may finish, nothing new starts")
         left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
         return RunView(
             run_id=self.header.run_id,
@@ -176,6 +177,7 @@ class Life:
             left_s=drive.progress.left_s(steps) if self.status == "running" and steps else None,
             saved_executions=drive.progress.saved,
             saved_s=drive.progress.saved_s,
+            reused_executions=drive.progress.reused,
             headline=self.headline,
             sentence=self.sentence,
             notes=tuple(notes),
@@ -185,7 +187,9 @@ class Life:
             can_stop=self.session.can_stop and not self.concluded,
             body_reads=drive.consumed,
             children=children,
-            failures=self._failures.of(drive.parked),
+            failures=self._marks.on(self._failures.of(drive.parked)),
+            store=self.session.hint,
+            answered=once_answered(self.status, self.concluded, self._doubts),
         )
 
     # -- waiting and being stuck ------------------------------------------
@@ -201,9 +205,9 @@ class Life:
         return self.has_ending or self._deadline is not None
 
     def fail_set_aside(self) -> None:
-        """Nothing but what was set aside is left: the run ends as failed."""
-        self.error = self.drive.parked[0][1]
-        self._spawn(self.finish("failed", words.set_aside(self.header_with_steps(), len(self.drive.parked))))
+        """Nothing but what was set aside is left: the run ends as failed, or waits for a person's word."""
+        status, sentence, self.error = set_aside_ends(self.drive.parked, self.header_with_steps())
+        self._spawn(self.finish(status, sentence))
 
     def write_header(self) -> None:
         """Write the header at once.
@@ -233,11 +237,9 @@ class Life:
             self._hurry = True
             self.drive.flights.poke()
             return
-        status: Status = "waiting" if self.status == "waiting" else "paused"
-        self._deadline = time.monotonic() + STOP_GRACE_S
         self.drive.flights.gate.clear()
         self.changed()
-        self._spawn(self._wind_down(status, STOP_GRACE_S))
+        self._wind_down_to("waiting" if self.status == "waiting" else "paused")
 
     async def _wind_down(self, status: Status, grace_s: float) -> None:
         flights = self.drive.flights
@@ -249,8 +251,7 @@ class Life:
         is_first = self._deadline is None and self._ending is None and not (self.concluded or self.drive.over)
         if isinstance(ended, Doubt) and (is_first or self._doubts):
             # Several may come while the run ends; they are said together.
-            known = {one.entry.name for one in self._doubts}
-            self._doubts += [one for one in ended.doubts if one.entry.name not in known]
+            self._doubts = joined(self._doubts, ended.doubts)
         if not is_first:
             return
         self.drive.flights.gate.clear()
@@ -260,6 +261,9 @@ class Life:
             self._ending_sentence = "" if status == "waiting" else ended.sentence
         elif not isinstance(ended, (RunEnded, StepInterrupt, KeyboardInterrupt)):
             self._cause = f"{flight.label} raised {type(ended).__name__}; "
+        self._wind_down_to(status)
+
+    def _wind_down_to(self, status: Status) -> None:
         self._deadline = time.monotonic() + STOP_GRACE_S
         self._spawn(self._wind_down(status, STOP_GRACE_S))
 
@@ -283,8 +287,7 @@ class Life:
         self.drive.flights.gate.clear()
         await self._quiet()
         inner = self.drive.inner
-        # One that has ended must not be aborted: that would take the queues
-        # away from the next life of the same run.
+        # Aborting one that has ended would take its queues away from the run's next life.
         if inner is not None and inner.is_running and not self.drive.over:
             inner.abort()
 
@@ -301,8 +304,6 @@ class Life:
     def _name_still(self, still: list[Flight]) -> None:
         self._still = still
         self.changed()
-
-    # -- the end ----------------------------------------------------------
 
     async def conclude(self, inner: Awaitable[StopEvent]) -> StopEvent:
         """Wait for the engine, see that nothing runs any more, and write how it ended.
@@ -344,8 +345,8 @@ class Life:
         if self.error is not None:
             raise self.error
         if self._doubts:
-            raise Doubt(self.header.run_id, self._doubts, self.sentence)
-        raise RunEnded(self.header.run_id, status, self.sentence)
+            raise without_result(self, Doubt(self.header.run_id, self._doubts, self.sentence))
+        raise without_result(self, RunEnded(self.header.run_id, status, self.sentence))
 
     def _unless_a_steps(self, status: Status) -> Status:
         """The engine's exception may come from a run that a step runs itself; then the step has failed."""
@@ -358,7 +359,7 @@ class Life:
         self.error = error
         await self._quiet()
         self._leave()
-        raise RunEnded(self.header.run_id, "paused", self.sentence) from error
+        raise without_result(self, RunEnded(self.header.run_id, "paused", self.sentence)) from error
 
     def close(self, status: Status) -> None:
         """Write how the run ended.
@@ -378,7 +379,7 @@ class Life:
         self.status = status
         if status == "failed" and self.error is not None:
             failed = self.drive.failure or (self.drive.parked[0] if self.drive.parked else None)
-            self.error_view = error_view(self.error, None if failed is None else failed[0])
+            self.error_view = self._marks.of(error_view(self.error, failed[0] if failed else None))
         self.sentence = self._ending_sentence or self._sentence(status)
         end: dict[str, Any] = {"k": "E", "t": time.time(), "status": status, "sentence": self.sentence}
         self._alive_s = drive.alive_s(end["t"])
@@ -414,6 +415,7 @@ class Life:
         drive = self.drive
         drive.restore_budget()
         drive.left()
+        drive.tasks.end()
         ATTRIBUTES.after(self.workflow)
         detach(self.workflow, drive)
         if self.status != "done" and drive.internal is not None:
@@ -429,8 +431,7 @@ class Life:
         try:
             return encode(snapshot_from_state(self.workflow, state), self.drive.recorder.journal.store_blobs)
         except (CannotKeepError, ValueError, TypeError):
-            # The engine's own form cannot hold some event that was left over;
-            # a later turn then begins from an empty broker, with its state.
+            # The engine's form cannot hold some event: a later turn begins from an empty broker.
             return None
 
     def _sentence(self, status: Status) -> str:
@@ -443,7 +444,6 @@ class Life:
         if status == "paused":
             return self._cause + words.paused(header.steps)
         if status == "waiting":
-            texts = [question.text for question in self.view().questions]
-            said = [words.waiting(header, texts)] if texts or not self._doubts else []
-            return "; ".join([*([asking(self._doubts)] if self._doubts else []), *said])
+            self._doubts = joined(self._doubts, doubts_of(self.drive.parked))
+            return waits_for(header, self._doubts, self.drive.parked, self.view().questions)
         return self.waiting.why_stuck() if status == "stuck" else ""

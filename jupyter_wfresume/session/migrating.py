@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..codec import Blobs, call_migration, fault_of
-from ..engine import StateModel, Workflow, migrated_state, state_fields, steps_of
-from ..errors import MigrationError
-from ..journal import Record, Restored, StateLog, with_names
+from ..codec import Blobs, Migrating, call_migration, fault_of, missing_names, unknown_names
+from ..engine import DictState, StateModel, Workflow, migrated_state, state_fields, steps_of
+from ..errors import DamagedError, MigrationError, MissingClassError
+from ..journal import Record, Restored, StateLog, TickReader, with_names
 from ..migrations import migrate
+from ..projection import node_at
 from ..records import RunHeader
 
 
@@ -88,12 +89,70 @@ def migrate_state(workflow: Workflow, restored: Restored, blobs: Blobs) -> list[
 
 
 def _state(model: StateModel, made: Any, name: str) -> StateModel:
-    if isinstance(made, StateModel):
+    what, cls = f"the migration of the state of {name}", type(model)
+    if isinstance(made, cls):
         return made
+    if not isinstance(made, dict):
+        raise MigrationError(
+            f"{what} gave a {type(made).__name__}: it has to return the fields; "
+            "mend it and run this cell again"
+        )
+    # A default in the place of what is on record would go unnoticed.
+    missing = [] if isinstance(model, DictState) else missing_names(cls, made)
+    wrong = [f"'{one}', which {cls.__name__} does not have" for one in unknown_names(cls, made)]
+    wrong += [f"no '{one}'" for one in missing]
+    if wrong:
+        raise MigrationError(f"{what} gave {wrong[0]}; mend it and run this cell again")
     try:
         return migrated_state(model, made)
     except Exception as error:
         raise MigrationError(
-            f"the migration of the state of {name} gave fields that do not fit {type(model).__name__} "
-            f"({fault_of(error)}); mend it and run this cell again"
+            f"{what} gave fields that do not fit {cls.__name__} ({fault_of(error)}); "
+            "mend it and run this cell again"
         ) from error
+
+
+def strayed(workflow: Workflow, records: list[Record], reader: TickReader) -> str:
+    """Which migration made an event that the step which had got the recorded one does not take; or nothing.
+
+    Args:
+        workflow: as it is now.
+        records: the run's.
+        reader: makes values of their nodes.
+    """
+    takes = {info.name: info.accepts for info in steps_of(workflow)}
+    for record in records:
+        accepted = takes.get(record.get("s", ""))
+        places = record.get("in") if record["k"] == "R" else None
+        if accepted is None or not places:
+            continue
+        for number, index in places if isinstance(places[0], list) else [places]:
+            before = reader.migrations
+            try:
+                event = reader.event(node_at(records, (number, index)))
+            except (MissingClassError, MigrationError, DamagedError):
+                # That is what the refusal speaks of already.
+                continue
+            if reader.migrations > before and not isinstance(event, tuple(accepted)):
+                made = f"the migration of {reader.latest} gave a {type(event).__name__}"
+                return (
+                    f"{made}, and step '{record['s']}', which had got the recorded one, does not take it; "
+                    "mend it and run this cell again"
+                )
+    return ""
+
+
+def untaken_of(find: Migrating, restored: Restored) -> str:
+    """Which migration made an event that no step takes; or nothing.
+
+    Args:
+        find: what the run was read with.
+        restored: the run.
+    """
+    for cls in restored.unaccepted:
+        if find.made.get(cls, cls.__qualname__) != cls.__qualname__:
+            return (
+                f"the migration of {find.made[cls]} gave a {cls.__name__}, which no step takes; "
+                "mend it and run this cell again"
+            )
+    return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
 from ..engine import (
@@ -45,9 +45,13 @@ class Recorded:
         workflow: the workflow.
         engine_run_id: the id the engine knows the run by.
         final: how it ended.
+        earlier: what it had put into its stream.
     """
 
-    def __init__(self, workflow: Workflow, engine_run_id: str, final: Final) -> None:
+    def __init__(
+        self, workflow: Workflow, engine_run_id: str, final: Final, earlier: Iterable[Event] = ()
+    ) -> None:
+        self.earlier = earlier
         self.engine_run_id = engine_run_id
         self.store = TrackedStore(final.model, _Unwatched())
         self.was_awaited = False
@@ -79,10 +83,10 @@ class Recorded:
         """Nothing runs that could be ended."""
 
     def streaming(self, waits: bool) -> None:
-        """The stream holds the stop event alone."""
+        """The stream holds what is on record."""
 
     def streamed(self, event: Event) -> None:
-        """The stream holds the stop event alone."""
+        """The stream holds what is on record."""
 
     def sent_by_body(self, tick: WorkflowTick) -> bool:
         """Nobody is there to take it."""

@@ -76,8 +76,9 @@ class Reuse:
         """
         fork = self._fork
         if fork is not None:
-            # Only an input in another's place is written down with its execution.
-            at = {record["i"] for record in records if record.get("s") == fork.step and "ie" in record}
+            # Only an input in another's place is written down with its execution, and no place.
+            own = [record for record in records if record.get("s") == fork.step and "ie" in record]
+            at = {record["i"] for record in own if "in" not in record}
             found = [item for item, index in indexes.get(fork.step, {}).items() if index in at]
             self._forked_at = found[0] if found else ""
 

@@ -13,15 +13,16 @@ from ..engine import StopEvent, Workflow, run_sync
 from ..errors import DamagedError, UsageError
 from ..journal import Record, StoreBlobs, final, history, load_header, tally_of
 from ..projection import executions as rows_of
-from ..records import Cost, Lease, QuestionView, RunHeader, Status
+from ..records import Cost, ErrorView, FailureView, Lease, QuestionView, RunHeader, Status
 from ..replay import Edit, Pair, compare_runs
 from ..store import Store, is_alive
 from . import skips, words
 from .again import fork_of, replay_of
-from .answers import give, question_of
+from .answers import give, open_questions, question_of
 from .costs import costs_of, with_below
 from .executions import Execution, execution_of, executions_of
 from .supply import Supply
+from .unclear import refuse_to_leave_out, still
 
 STORE_VARIABLE = "JUPYTER_WFRESUME_STORE"
 DEFAULT_STORE = ".wfresume"
@@ -30,6 +31,19 @@ DEFAULT_STORE = ".wfresume"
 def store_path(path: str | None) -> Path:
     """Where the store is: as given, by the environment, or in the working folder."""
     return Path(path or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE).expanduser()
+
+
+def store_hint(path: str | os.PathLike[str]) -> str:
+    """The folder that a command has to name to find a store; empty for the one that it looks in anyway.
+
+    Args:
+        path: the store's folder.
+    """
+    folder = os.path.abspath(store_path(os.fspath(path)))
+    if folder == os.path.abspath(store_path(None)):
+        return ""
+    below = folder.startswith(os.path.join(os.getcwd(), ""))
+    return os.path.relpath(folder) if below else folder
 
 
 def open_store(path: str | None = None, *, create: bool = True) -> Store:
@@ -194,8 +208,48 @@ class Run:
 
     @property
     def questions(self) -> tuple[QuestionView, ...]:
-        """What it waits for."""
-        return self.header.questions
+        """What it waits for, and nobody has answered; each keeps its number."""
+        return open_questions(self.store, self.id, self.header.questions)
+
+    @property
+    def answered(self) -> str:
+        """How many of its questions are answered, and how it goes on where all are; else empty."""
+        count, left = len(self.header.questions), len(self.questions)
+        if left == count or (not left and self.is_driven):
+            return ""
+        return f"{count - left} of {count} answered" if left else f"answered: {self.how_to_go_on}"
+
+    @property
+    def how_to_go_on(self) -> str:
+        """Who acts on what a person has said of it."""
+        if self.is_driven:
+            return "the kernel that drives the run takes it now"
+        return words.go_on(self.top.id, store_hint(self.store.path))
+
+    @property
+    def sentence(self) -> str:
+        """How it ended and how to go on, with what has been answered since; empty while it runs."""
+        header, said = self.header, self.answered
+        if not said:
+            return header.sentence
+        left = [one.text for one in self.questions]
+        if left:
+            said += f": {words.waiting(header, left)}"
+        asked = words.waiting(header, [one.text for one in header.questions])
+        return header.sentence.replace(asked, said) if asked in header.sentence else said
+
+    @property
+    def error(self) -> ErrorView | None:
+        """The last failure, or None."""
+        return None if self.header.error is None else still(self.header.error, self.store, self.header)
+
+    @property
+    def failures(self) -> tuple[FailureView, ...]:
+        """Executions that were set aside, by error."""
+        return tuple(
+            replace(group, errors=tuple(still(one, self.store, self.header) for one in group.errors))
+            for group in self.header.failures
+        )
 
     @property
     def left_out(self) -> dict[str, float]:
@@ -227,7 +281,8 @@ class Run:
             indexes: N of each ``STEP[N]``.
 
         Raises:
-            UsageError: there is no such execution, or one has not failed; then none is left out.
+            UsageError: there is no such execution, one has not failed, or one began a side effect whose
+                outcome is unknown; then none is left out.
         """
         if self.status == "done":
             raise UsageError(
@@ -238,6 +293,7 @@ class Run:
             why = "" if one.status == "skipped" else skips.why_not(records, step, one.index, driven=driven)
             if why:
                 raise UsageError(f"{step}[{one.index}] {why}: only a failed execution can be left out")
+        refuse_to_leave_out(self.store, self.header, store_hint(self.store.path), step, indexes)
         skips.leave_out(self.store, self.id, [f"{step}[{index}]" for index in indexes])
 
     def unskip(self, step: str, *indexes: int) -> None:
@@ -266,6 +322,15 @@ class Run:
             )
         skips.take_back(self.store, self.id, labels)
 
+    def asked(self, which: object) -> tuple[QuestionView, ...]:
+        """Among which questions one is looked for: a number, or none that is left, may mean an answered one.
+
+        Args:
+            which: a question, its number, or None.
+        """
+        left = self.questions
+        return self.header.questions if isinstance(which, int) or not left else left
+
     def answer(self, value: Any, question: QuestionView | int | None = None) -> None:
         """Answer a question; it is on disk when this returns.
 
@@ -278,7 +343,7 @@ class Run:
         Raises:
             UsageError: the run asks nothing, or it is not clear what is answered.
         """
-        which = question_of(self.questions, question, self.name)
+        which = question_of(self.asked(question), question, self.name)
         run_id = which.run_id or self.id
         give(self.store, run_id, which, value)
 

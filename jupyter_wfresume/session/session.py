@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
+from ..effects import OPEN
 from ..engine import (
     AttachedHandler,
     Context,
@@ -43,7 +44,7 @@ from .instances import remember
 from .interrupt import Interrupts
 from .life import STOP_GRACE_S, Life
 from .movers import Movers
-from .runs import headers_of, open_store
+from .runs import headers_of, open_store, store_hint
 
 BEAT_S = 5.0
 """How often a lease is renewed, in seconds."""
@@ -94,6 +95,7 @@ class Session:
         self.stopped = False
         self.movers = Movers()
         self.store: Store
+        self.hint = ""
         self._on_view = on_view
         self._on_close_view = on_close_view
         self._closed = True
@@ -119,7 +121,9 @@ class Session:
             )
         check_engine()
         self.store = open_store(self.options.store)
+        self.hint = store_hint(self.store.path)
         self._exits.callback(self.store.close)
+        self._exits.enter_context(OPEN.counted())
         offer_runs_to(_offer)
         recognize_waiters()
         self._exits.enter_context(self._interrupts.installed())
@@ -164,6 +168,11 @@ class Session:
         """Whether a value is the handler of one of this session's runs."""
         return isinstance(value, AttachedHandler) and any(p is value._port for p in self._ports)
 
+    @property
+    def ran(self) -> bool:
+        """Whether the body has run a workflow."""
+        return bool(self._ports)
+
     def awaited(self, handler: object) -> bool:
         """Whether the body has awaited a handler."""
         return isinstance(handler, AttachedHandler) and bool(getattr(handler._port, "was_awaited", False))
@@ -173,15 +182,18 @@ class Session:
         result: object = await handler
         return result
 
-    async def settle(self) -> None:
+    async def settle(self, *, whole: bool = False) -> None:
         """Await the runs that the body left running.
+
+        Args:
+            whole: a cell: also an ending without a result that its code has swallowed ends it.
 
         Raises:
             RunEnded: one of them ended without a result.
             Exception: the step's own, for one that failed.
         """
         self.movers.body_is_over = True
-        left = [life for life in self._ended if not life.drive.was_awaited]
+        left = [life for life in self._ended if not life.drive.was_awaited or (whole and life.error is None)]
         # A task of the body's that is new comes to its run; one that has a result may begin another.
         await _a_moment()
         while self._lives:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from ..records import RunHeader, StepView
+from ..typed import command
 
 
 def short(run_id: str) -> str:
@@ -19,6 +20,13 @@ def counted(steps: Sequence[StepView]) -> str:
     finished = sum(step.done + step.restored for step in steps)
     total = sum(step.total for step in steps)
     return f"{finished:,} of {total:,}"
+
+
+def counted_of(steps: Sequence[StepView]) -> str:
+    """``60 of 100 executions``, and of which steps, where others are not counted."""
+    named = [step.name for step in steps if step.total > 1]
+    of = f" of {listed(named)}" if 0 < len(named) < len(steps) else ""
+    return f"{counted(steps)} executions{of}"
 
 
 def ago(seconds: float) -> str:
@@ -113,6 +121,20 @@ def waiting(header: RunHeader, texts: Sequence[str]) -> str:
     return f"{header.name} waits for an answer{asked}{more}: answer it and {GO_ON}"
 
 
+ANSWERED = f"answered: {GO_ON}"
+"""What a board says of a run whose questions are all answered, when its cell has ended."""
+
+
+def go_on(run_id: str, store: str) -> str:
+    """How a run goes on that nobody drives, said elsewhere than below its cell.
+
+    Args:
+        run_id: the top-level run.
+        store: the store's folder, where it has to be named; else empty.
+    """
+    return f"run its cell again to go on, or {command('%wfresume', run_id[:8], store=store)}"
+
+
 def times(count: int, name: str) -> str:
     """``3 × `Item```."""
     return f"`{name}`" if count == 1 else f"{count:,} × `{name}`"
@@ -150,8 +172,11 @@ def left_out(labels: Sequence[str]) -> str:
 
 def set_aside(header: RunHeader, count: int) -> str:
     """The sentence of a run that went on past failures."""
-    done = sum(step.done + step.restored for step in header.steps)
+    # A fan-out that has made the documents is none of them.
+    steps = [step for step in header.steps if step.failed] or list(header.steps)
+    done, skipped = sum(step.done + step.restored for step in steps), sum(step.skipped for step in steps)
+    without = f", {skipped:,} left out" if skipped else ""
     return (
-        f"{header.name}: {done:,} done, {count:,} failed: fix the cause and run this cell again; it executes "
-        "only what failed and what waited for it"
+        f"{header.name}: {done:,} done, {count:,} failed{without}: fix the cause and run this cell again; it "
+        "executes only what failed and what waited for it"
     )

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 
 def places(
-    store: Store, header: RunHeader, lease: Lease, find_class: FindClass, warn: Callable[[str], None]
+    store: Store,
+    header: RunHeader,
+    lease: Lease,
+    find_class: FindClass,
+    warn: Callable[[str], None],
+    hint: str,
 ) -> Callable[[Flight], Place]:
     """What tells where an execution of a run stands.
 
@@ -29,6 +34,7 @@ def places(
         lease: the right to write it.
         find_class: asked first for each class of a receipt.
         warn: told of what a user should know.
+        hint: the store's folder, where a command has to name it; else empty.
     """
 
     def place(flight: Flight) -> Place:
@@ -37,7 +43,9 @@ def places(
             step = header.extra.get("was", {}).get(flight.step, flight.step)
             return _content(header, step, events)
 
-        return Place(store, header.name, header.run_id, lease, flight.label, content, find_class, warn)
+        label = flight.label
+        ended = flight.ended.append
+        return Place(store, header.name, header.run_id, lease, label, content, find_class, warn, hint, ended)
 
     return place
 
@@ -68,4 +76,6 @@ def replay_place(
 
 def _content(header: RunHeader, step: str, events: list[Event]) -> str:
     # In which order a fan-in's events arrive is no part of what it is.
-    return digest_of(header.workflow, step, *sorted(digest(event, opaque=True) for event in events))
+    return digest_of(
+        header.workflow, step, *sorted(digest(event, opaque=True, dict_order=False) for event in events)
+    )

@@ -69,6 +69,27 @@ async def _talk(answers: list[str], *turns: str) -> None:
             answers.append(str(await handler))
 
 
+async def _buffer(answers: list[str], *turns: str) -> None:
+    from llama_index.core.memory import ChatMemoryBuffer
+
+    await _remember(ChatMemoryBuffer.from_defaults(token_limit=3000), answers, *turns)
+
+
+async def _memory(answers: list[str], *turns: str) -> None:
+    from llama_index.core.memory import Memory
+
+    await _remember(Memory.from_defaults(session_id="s", token_limit=3000), answers, *turns)
+
+
+async def _remember(memory: Any, answers: list[str], *turns: str) -> None:
+    from jupyter_wfresume import durable
+    from tests.agents.fakes import helper
+
+    async with durable("talk", board="none", wait=0):
+        for turn in turns:
+            answers.append(str(await helper().run(turn, memory=memory)))
+
+
 async def _team(answers: list[str], *turns: str) -> None:
     from jupyter_wfresume import durable
     from tests.agents.fakes import team
@@ -78,6 +99,9 @@ async def _team(answers: list[str], *turns: str) -> None:
             answers.append(str(await team().run(turn)))
 
 
+KINDS = {"talk": _talk, "team": _team, "buffer": _buffer, "memory": _memory}
+
+
 def main(kind: str, turns: Sequence[str]) -> dict[str, Any]:
     """Live one life."""
     from jupyter_wfresume.errors import RunEnded
@@ -85,7 +109,7 @@ def main(kind: str, turns: Sequence[str]) -> dict[str, Any]:
     answers: list[str] = []
     ended = ""
     try:
-        asyncio.run({"talk": _talk, "team": _team}[kind](answers, *turns))
+        asyncio.run(KINDS[kind](answers, *turns))
     except RunEnded as error:
         ended = error.sentence
     return {"answers": answers, "ended": ended}

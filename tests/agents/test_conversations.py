@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_wfresume import open_run, runs
 from tests.agents.lives import live
 
 ADA = "my name is Ada"
@@ -53,6 +54,23 @@ def test_a_tool_that_asks_waits_over_a_restart(tmp_path: Path) -> None:
     answered = live(tmp_path, "talk", ADA, f"{question} -> red", NAME)
     assert answered.answers == ["ok", "the tool said red", "Ada"]
     assert answered.log == {"llm 1": 1, "llm 3": 1, "ask": 2, "answered": 1, "llm 5": 1, "llm 7": 1}
+
+
+@pytest.mark.parametrize("kind", ["buffer", "memory"])
+def test_a_memory_that_the_body_passes_holds_what_was_said_before_the_restart(
+    tmp_path: Path, kind: str
+) -> None:
+    """A recorded turn and a resumed one fill it as a first one does: the same runs go on, and know Ada."""
+    turns = (ADA, "call ask what colour?", NAME)
+    assert 'waits for an answer "colour?"' in live(tmp_path, kind, *turns).ended
+    (tmp_path / "die").write_text("3")
+    open_run("talk", tmp_path / ".wfresume").answer("red")
+    assert live(tmp_path, kind, *turns).answers is None
+    last = live(tmp_path, kind, *turns)
+    assert last.answers == ["ok", "the tool said red", "Ada"]
+    assert last.log == {"llm 1": 1, "llm 3": 1, "ask": 2, "answered": 1, "llm 5": 2, "llm 7": 1}
+    assert live(tmp_path, kind, *turns).log == last.log
+    assert [run.status for run in runs("talk", tmp_path / ".wfresume")] == ["done"] * 3
 
 
 @pytest.mark.parametrize("call", [1, 2])

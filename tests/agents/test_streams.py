@@ -1,4 +1,4 @@
-"""A body that reads ``handler.stream_events()`` sees every event, in each life what that life has to show."""
+"""A body that reads ``handler.stream_events()`` sees every event, in each life."""
 
 from __future__ import annotations
 
@@ -32,21 +32,24 @@ def live(folder: Path, how: str) -> list[Any] | None:
     return seen
 
 
-def test_every_event_then_the_stop_event_alone(tmp_path: Path) -> None:
-    """The first life streams all in order; a finished call streams its stop event."""
+def test_every_event_and_all_of_them_again(tmp_path: Path) -> None:
+    """The first life streams all in order; a finished call streams it again, but asks nothing."""
     assert live(tmp_path, "answer") == [
         *("Seen-1", "Seen0", "Seen1", "Seen2", "InputRequiredEvent", "StopEvent"),
         "yes",
     ]
-    assert live(tmp_path, "answer") == ["StopEvent", "yes"]
+    assert live(tmp_path, "answer") == ["Seen-1", "Seen0", "Seen1", "Seen2", "StopEvent", "yes"]
     assert counts(tmp_path / "log") == {"work 0": 1, "work 1": 1, "work 2": 1}
 
 
 def test_a_resumed_run_streams_its_pending_question_again(tmp_path: Path) -> None:
-    """Killed at the question, twice: the next life's body reads the question and answers it."""
+    """Killed at the question, twice: the next life's body reads all again, and answers the question."""
     assert live(tmp_path, "die") is None
     assert live(tmp_path, "die") is None
-    assert live(tmp_path, "answer") == ["InputRequiredEvent", "StopEvent", "yes"]
+    assert live(tmp_path, "answer") == [
+        *("Seen-1", "Seen0", "Seen1", "Seen2", "InputRequiredEvent", "StopEvent"),
+        "yes",
+    ]
     assert counts(tmp_path / "log") == {"work 0": 1, "work 1": 1, "work 2": 1}
 
 

@@ -10,8 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_wfresume.board import RunRow, block, costs, figures, one_line, render, runs_html, runs_text
-from jupyter_wfresume.records import Cost, RunView, Saved, Status, StepView, Tokens
+from jupyter_wfresume.board import (
+    ExecutionRow,
+    RunRow,
+    block,
+    costs,
+    figures,
+    one_line,
+    render,
+    rows_html,
+    rows_text,
+    runs_html,
+    runs_text,
+)
+from jupyter_wfresume.records import Cost, FailureView, RunView, Saved, Status, StepView, Tokens
 
 from .samples import ALL, DONE, EMPTY, ERROR, FAILED, HOSTILE, MILLION, RUNNING, STOPPING, WAITING
 
@@ -99,11 +111,73 @@ def test_block_lines_up_steps_in_graph_order() -> None:
     assert "saved by resume: 60 executions, 4 min 10 s" in block(RUNNING)
 
 
+def test_what_is_left_out_is_no_part_of_what_is_done() -> None:
+    """A left-out execution has its own count, block and place in the key, and there alone."""
+    step = StepView("read", done=5, restored=94, skipped=1, total=100)
+    view = replace(DONE, steps=(StepView("split", restored=1, total=1), step))
+    text, html = block(view), render(view)
+    line = next(line for line in text.splitlines() if line.startswith("  read"))
+    assert re.search(r" 99 / 100 +▓+█–  1 left out$", line)
+    assert "  ▓ restored 95  █ done 5  – left out 1" in text
+    assert '<i class="wfr-left-out" style="flex-grow:1"></i>' in html
+    assert "99 of 100 finished: 94 restored, 5 done, 1 left out" in html
+    assert re.search(r"left out <b [^>]*>1</b>", html)
+    for drawn in (block(RUNNING), render(RUNNING).partition("</style>")[2]):
+        assert "left out" not in drawn
+        assert "reused" not in drawn
+    assert figures.percent(replace(view, status="running")) == 99
+    assert one_line(view) == "enrich · done · 99 of 100 · 1 left out · 1 min 04 s"
+
+
+def test_what_is_saved_names_resume_and_reuse() -> None:
+    """Each by its own name, both where both saved something, in the key too."""
+    reused = replace(
+        RUNNING,
+        reused_executions=60,
+        steps=(StepView("work", done=8, restored=60, reused=60, total=100),),
+    )
+    both = replace(RUNNING, reused_executions=20, steps=(StepView("work", restored=60, reused=20, total=60),))
+    assert "saved by reuse: 60 executions, 4 min 10 s" in block(reused)
+    assert "saved: 40 executions by resume, 20 by reuse, 4 min 10 s" in block(both)
+    assert "  ▚ reused 60  █ done 8" in block(reused)
+    assert "  ▓ restored 40  ▚ reused 20" in block(both)
+    assert re.findall(r"(\w+) <b", render(reused)) == ["reused", "done", "failed", "running", "queued"]
+    assert "resume" not in render(reused).partition("</style>")[2].replace(RUNNING.headline, "")
+
+
+def test_a_group_with_several_texts_has_type_and_line_as_its_title() -> None:
+    """The type stands alone above, and each row says its own message, or nothing where there is none."""
+    errors = (
+        replace(ERROR, index=1, summary="ValueError: no date"),
+        replace(ERROR, index=2, summary="ValueError"),
+    )
+    view = replace(FAILED, failures=(FailureView(errors, 7, "ValueError"),))
+    lines = block(view).splitlines()
+    head = lines.index("✕ ValueError · 7 executions")
+    assert lines[head + 1].startswith("  in     work: Cell In[3], line 7")
+    assert lines[head + 2 : head + 4] == [
+        "  work[1]  no date · ItemEvent(item_id='doc-0037')",
+        "  work[2]  ItemEvent(item_id='doc-0037')",
+    ]
+    html = render(view)
+    assert "✕ <b>ValueError</b>" in html
+    assert ">no date</span>" in html
+
+
+def test_backticks_are_code_in_html_alone() -> None:
+    """A name between backticks is drawn as code; in text it keeps them, and markup stays inert."""
+    view = replace(FAILED, notes=("2 are of an earlier `<b>work</b>`",))
+    assert "`<b>work</b>`" in block(view)
+    assert "earlier <code>&lt;b&gt;work&lt;/b&gt;</code>" in render(view)
+    row = RunRow("7f3a99b0c1", "enrich", "Enrich", "done", note="an earlier version of `work`")
+    assert "version of <code>work</code>" in runs_html([row])
+
+
 def test_a_failure_shows_the_users_line_before_everything_else_about_it() -> None:
     """Error, place and input come before the next move, and the traceback is folded away."""
     text, html = block(FAILED), render(FAILED)
-    for drawn in (text, html):
-        wanted = ("ValueError: bad document", "line 7", "doc-0037", "fix `work`")
+    for drawn, move in ((text, "fix `work`"), (html, "fix <code>work</code>")):
+        wanted = ("ValueError: bad document", "line 7", "doc-0037", move)
         order = [drawn.index(word) for word in wanted]
         assert order == sorted(order)
     assert "<details><summary>traceback</summary>" in html
@@ -140,11 +214,13 @@ def test_a_picture_of_a_running_run_tells_its_time() -> None:
 
 
 def test_percent_is_whole_only_at_the_end() -> None:
-    """Nearly finished is 99 %, and a run without steps has no share."""
+    """Nearly finished is 99 %, and so is a stuck run; a run without steps has no share."""
     nearly = replace(RUNNING, steps=(StepView("work", done=9_999, running=1, total=10_000),))
     assert figures.percent(nearly) == 99
     assert figures.percent(DONE) == 100
     assert figures.percent(EMPTY) is None
+    stuck = replace(RUNNING, status="stuck", steps=(StepView("work", done=3, total=3),))
+    assert figures.percent(stuck) == 99
 
 
 def test_where_no_button_works_the_board_names_the_interrupt() -> None:
@@ -173,7 +249,9 @@ def test_html_is_balanced_self_contained_and_inert(view: RunView, live: bool) ->
 
 def test_every_css_rule_is_below_the_boards_class() -> None:
     """The stylesheet touches nothing of the page that shows it."""
-    style = re.sub(r"@media[^{]*{", "", render(EMPTY).partition("</style>")[0].removeprefix("<style>"))
+    style = re.sub(
+        r"@(media|container)[^{]*{", "", render(EMPTY).partition("</style>")[0].removeprefix("<style>")
+    )
     selectors = [part for rule in re.findall(r"([^{}]+){[^{}]*}", style) for part in rule.split(",")]
     assert selectors
     assert all(part.strip().startswith(".wfr") for part in selectors)
@@ -243,16 +321,16 @@ def test_the_table_of_runs_has_the_columns_that_say_something() -> None:
     plain = RunRow("7f3a99b0c1", "enrich", "Enrich", "done", "100 of 100", 240, 123_456)
     rows = [replace(plain, cost=spent), replace(plain, workflow="Other", cost=Cost(lives=1, attempts=1))]
     for shown in (
-        runs_text(rows).splitlines()[0].split(),
-        re.findall(r"<th [^>]*>(\w+)</th>", runs_html(rows)),
+        re.split("  +", runs_text(rows).splitlines()[0]),
+        re.findall(r"<th [^>]*>([\w ]+)</th>", runs_html(rows)),
     ):
         assert shown == [
             *("id", "name", "workflow", "status", "progress"),
-            *("took", "attempts", "lives", "tokens", "saved", "age", "size"),
+            *("step time", "attempts", "lives", "tokens", "saved", "age", "size"),
         ]
     line = runs_text(rows).splitlines()[1]
-    assert re.search(r"4 min 10 s +105 +3 +12\.3 k +63 · 2 min 03 s +4 min ago +123 kB$", line)
-    assert "took" not in runs_text([plain])
+    assert re.search(r"4 min 10 s +105 +3 +12\.3 k +63 executions · 2 min 03 s +4 min ago +123 kB$", line)
+    assert "step time" not in runs_text([plain])
 
 
 @pytest.mark.parametrize(
@@ -274,3 +352,18 @@ def test_large_amounts_are_short(number: int, said: str) -> None:
 def test_hostile_text_cannot_move_the_terminals_cursor() -> None:
     """The block holds only printable characters and line ends."""
     assert all(line.isprintable() for line in block(HOSTILE).split("\n"))
+
+
+def test_only_an_outcome_is_ever_cut() -> None:
+    """A long reason is whole in text and wraps in HTML; names, ids and counts have no ellipsis."""
+    why = "ValueError: " + "could not convert string to float " * 4
+    rows = [
+        ExecutionRow("summarize_documents[100]", "failed", 0, 1, said=why),
+        ExecutionRow("summarize_documents[101]", "done", 0, 1, said="Amount(" + "9" * 100 + ")"),
+    ]
+    assert why.strip() in rows_text(rows, ())
+    drawn = rows_html(rows, ()).partition("</style>")[2]
+    assert re.findall(r'class="([^"]*)" title', drawn) == ["wfr-soft wfr-why", "wfr-soft wfr-cut"]
+    assert "<td>summarize_documents[100]</td>" in drawn
+    listed = runs_html([RunRow("7f3a99b0c1", "enrich", "Enrich", "done", "115 of 1,000")])
+    assert "wfr-cut" not in listed.partition("</style>")[2]

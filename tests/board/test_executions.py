@@ -243,13 +243,32 @@ def test_a_failure_opens_in_the_section() -> None:
     assert said(box).count("ValueError: bad document") == 1
     assert "3 executions failed otherwise" in said(box)
     assert "%wfskip 7f3a99b0 work[0]" in said(box)
-    buttons(box, "Replay")[1].click()
+    assert buttons(box, "Replay") == []
+    buttons(box, "Edit and replay")[1].click()
     assert run.asked == [("sheet", "work", 10, 0)]
     assert below.section.is_open
     assert [row.split()[0] for row in rows(below.section)][:2] == ["work[0]", "work[10]"]
     buttons(box, "Show all")[0].click()
     assert "of 10" in said(below.section.widget)
     assert panel.show(view, live=False)[1] is box.children[1]
+
+
+def test_a_failure_that_is_none_any_more_opens_among_its_steps() -> None:
+    """Once the run has gone on, the list shows the execution where it is now, not an empty filter."""
+    run = Made(100)
+    shown = section(run)
+    shown.open("failed", ("work", 40))
+    assert [row.split()[0] for row in rows(shown)][4] == "work[40]"
+    run.heal()
+    press(shown, "↻")
+    assert [row.split()[0] for row in rows(shown)] == [f"work[{n}]" for n in range(40, 50)]
+    assert "none of these" not in said(shown.widget)
+    assert "of 100" in said(shown.widget)
+    shown.open("failed", ("work", 73))
+    assert [row.split()[0] for row in rows(shown)][3] == "work[73]"
+    statuses = shown.widget.children[1].children[1]
+    statuses.value = "done"
+    assert next(row.split()[0] for row in rows(shown)) == "work[0]"
 
 
 def test_a_live_board_stays_when_its_run_has_ended() -> None:

@@ -99,7 +99,7 @@ def test_a_failure_is_edited_replayed_and_gone_on_from(write: Write) -> None:
     output = book.output(1)
     old = open_run("batch", book.folder / ".wfresume").id
     sees(book, output, "ValueError: bad document")
-    output.locator(".wfr-failing").get_by_role("button", name="Replay").click()
+    output.locator(".wfr-failing").get_by_role("button", name="Edit and replay").click()
     sheet = output.locator(".wfr-sheet")
     sees(book, sheet, "ValueError: bad document")
     before, executed = kept(book, old), counts(book.folder / "executed")
@@ -112,7 +112,7 @@ def test_a_failure_is_edited_replayed_and_gone_on_from(write: Write) -> None:
     assert kept(book, old) == before
     sheet.get_by_role("button", name="Continue from here").click()
     sees(book, sheet, f"run {old[:8]} is as it was")
-    assert "saved by resume: 30 executions" in sheet.inner_text()
+    assert "saved by reuse: 30 executions" in sheet.inner_text()
     new = runs("batch", book.folder / ".wfresume")[0]
     assert (new.status, new.result) == ("done", 30)
     assert f"%wfshow {new.id[:8]}" in sheet.inner_text()

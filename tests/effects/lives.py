@@ -76,7 +76,8 @@ def decide(place: Path, where: str) -> None:
         (open_one,) = [entry for entry in run.effects if entry.state == "begun"]
         sentence = (place / "asked").read_text().splitlines()[-1]
         assert sentence.startswith(f"waiting: {open_one.name} may have happened at "), where
-        assert f"`%wfresolve {NAME} {open_one.name} done RECEIPT | retry`" in sentence, where
+        command = f"`%wfresolve {NAME} {open_one.name} --store {place / 'store'} done RECEIPT | retry`"
+        assert command in sentence, where
         if counts(place / "counter")[open_one.name]:
             run.resolve(open_one.effect, open_one.key, "done", f"receipt of {open_one.name}")
         else:

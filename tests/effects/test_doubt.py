@@ -48,7 +48,8 @@ async def test_without_verify_the_run_waits_for_a_person(store_dir: Path) -> Non
     began = time.localtime(life.error.doubts[0].entry.began)
     assert life.error.sentence == (
         f"charge[81] may have happened at {time.strftime('%H:%M:%S', began)}: "
-        "say what is so with `%wfresolve shop charge[81] done RECEIPT | retry`, then run this cell again"
+        f"say what is so with `%wfresolve shop charge[81] --store {store_dir} done RECEIPT | retry`, "
+        "then run this cell again"
     )
     run = opened(store_dir)
     assert (run.status, run.header.sentence) == ("waiting", life.error.sentence)

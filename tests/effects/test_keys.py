@@ -9,6 +9,7 @@ from workflows.events import StartEvent, StopEvent
 from workflows.retry_policy import retry_policy, stop_after_attempt, wait_fixed
 
 from jupyter_wfresume import effect, idempotency_key
+from jupyter_wfresume.effects.entries import key_digest
 from tests.effects.shops import Order, Paid, World, cut, live, opened, world
 
 
@@ -51,6 +52,12 @@ async def test_a_key_is_the_same_over_attempts_and_runs(store_dir: Path) -> None
 def test_outside_of_a_durable_run_each_key_is_new() -> None:
     """Nothing tells two calls apart there, so they are never taken for one."""
     assert idempotency_key("a") != idempotency_key("a")
+
+
+def test_the_order_of_a_keys_fields_is_none_of_the_key() -> None:
+    """A key that is a dict is one key in whatever order it was written: nobody is charged twice for that."""
+    assert key_digest("charge", {"of": 1, "as": 2}) == key_digest("charge", {"as": 2, "of": 1})
+    assert key_digest("charge", {"of": 1, "as": 2}) != key_digest("charge", {"of": 2, "as": 1})
 
 
 class Pays(Workflow):

@@ -15,6 +15,7 @@ from workflows import Workflow, step
 from workflows.events import StartEvent, StopEvent
 
 from jupyter_wfresume import effect
+from jupyter_wfresume.effects import Doubt
 from jupyter_wfresume.errors import UsageError
 from jupyter_wfresume.session.interrupt import step_in
 from jupyter_wfresume.store import Store
@@ -134,25 +135,29 @@ async def test_after_a_failure_verify_may_know_better(store_dir: Path) -> None:
     assert opened(store_dir).effects[0].by == "verify"
 
 
-async def test_after_a_failure_a_verify_that_raises_is_one_more_failure(store_dir: Path) -> None:
-    """While the service is away nothing is done twice, and the retry policy decides."""
+async def test_after_a_failure_a_verify_that_raises_asks_a_person(store_dir: Path) -> None:
+    """A call that raised may have arrived: where ``verify`` cannot tell, no attempt makes it again."""
 
     def answer(key: Any, call: int) -> Any:
         raise TimeoutError("no answer")
 
-    here = World(answer)
-    outcomes = iter([OSError("down"), None])
-
     def verify(key: Any) -> Any:
-        said = next(outcomes)
-        if said is not None:
-            raise said
-        here.answer = lambda key, call: call
-        return None
+        raise OSError("down")
 
+    here = World(answer)
     here.verify = verify
     life = await live(store_dir, here, lambda: Stubborn().run())
-    assert (life.result, here.receipts) == (2, ["TimeoutError", "OSError"])
+    assert isinstance(life.error, Doubt)
+    assert re.fullmatch(
+        r"charge\[81\] may have happened at [\d:]+, and verify cannot tell \(OSError: down\): say what is so "
+        r"with `%wfresolve shop charge\[81\] .*",
+        life.error.sentence,
+    )
+    assert (here.calls[81], opened(store_dir).status) == (1, "waiting")
+    opened(store_dir).resolve("charge", 81, "retry")
+    here.answer = lambda key, call: call
+    last = await live(store_dir, here, lambda: Stubborn().run())
+    assert last.result == 2
 
 
 async def test_an_effect_cannot_ask_for_itself(store_dir: Path) -> None:

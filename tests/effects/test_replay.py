@@ -12,7 +12,7 @@ from jupyter_wfresume import effect, idempotency_key
 from jupyter_wfresume.effects.place import HERE
 from jupyter_wfresume.engine import default_state, run_alone
 from jupyter_wfresume.errors import UsageError
-from tests.effects.shops import WORLD, Order, Shop, Threads, World, live, opened, world
+from tests.effects.shops import WORLD, Order, Shop, Threads, World, cut, live, opened, world
 
 
 @pytest.fixture
@@ -47,8 +47,32 @@ async def test_a_replay_without_a_receipt_says_so(here: World, store_dir: Path) 
     assert here.calls == {1: 1}
     told = run.execution("pay", 0).replay(edit={"i": 9}, workflow=shop, effects=True)
     assert told.new_output[0].receipt == "ch_9"
+    really = "replayed alone; its side effects were really done, and nothing of them was written"
+    assert really in repr(told)
+    assert really in told._repr_html_()
+    assert "replayed alone, nothing was written" in repr(done)
     assert here.calls == {1: 1, 9: 1}
     assert [entry.name for entry in run.effects] == ["charge[1]"]
+
+
+@pytest.mark.parametrize("flow", [Shop, Threads])
+async def test_a_replay_leaves_a_doubt_as_it_is(flow: type[Workflow], store_dir: Path) -> None:
+    """What was cut off between intent and receipt a replay neither does nor asks about."""
+    here = World(lambda key, call: cut(key, call) if key == 2 else f"ch_{key}")
+    here.verify = lambda key: "known"
+    WORLD.set(here)
+    shop = flow(timeout=None)
+    await live(store_dir, here, lambda: shop.run(orders=[1]))
+    run = opened(store_dir)
+    await live(store_dir, here, lambda: shop.run(orders=[2]))
+    done = run.execution("pay", 0).replay(edit={"i": 2}, workflow=shop)
+    assert isinstance(done.new.error, UsageError)
+    assert "charge[2] has no receipt (begun at " in str(done.new.error)
+    assert (here.calls, here.asked) == ({1: 1, 2: 1}, {})
+    assert [(entry.name, entry.state) for entry in run.effects] == [
+        ("charge[2]", "begun"),
+        ("charge[1]", "done"),
+    ]
 
 
 async def test_a_fork_gets_the_receipts(here: World, store_dir: Path) -> None:

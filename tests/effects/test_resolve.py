@@ -107,6 +107,23 @@ async def test_a_text_that_fits_two_keys_is_asked_back(store_dir: Path) -> None:
     assert sorted(entry.state for entry in run.effects) == ["begun", "retry"]
 
 
+async def test_where_two_keys_look_alike_the_sentence_has_what_tells_them_apart(store_dir: Path) -> None:
+    """What a run that waits tells a person to type works, also where 81 and "81" are both in doubt."""
+    here = World(cut)
+    for key in (81, "81"):
+        await live(store_dir, here, lambda key=key: Buys().run(key=key))
+    run = opened(store_dir)
+    life = await live(store_dir, here, lambda: Buys().run(key=81))
+    assert isinstance(life.error, Doubt)
+    typed = life.error.sentence.partition("charge[#")[2].partition("]")[0]
+    resolved = run.resolve("charge", f"#{typed}", "retry")
+    assert resolved.digest == life.error.doubts[0].entry.digest
+    last = await live(store_dir, here, lambda: Buys().run(key=81))
+    assert (last.result, here.calls) == ("ch_81", {81: 2, "81": 1})
+    with pytest.raises(UsageError, match=r"it has charge\[#.{8}\], charge\[#.{8}\]$"):
+        run.resolve("charge", 7, "retry")
+
+
 async def test_what_is_not_there_is_named(store_dir: Path) -> None:
     """An unknown key, effect or decision is answered with what there is."""
     await live(store_dir, World(), lambda: Shop(timeout=None).run(orders=[1, 2]))

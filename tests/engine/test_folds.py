@@ -18,7 +18,7 @@ from jupyter_wfresume.engine import AttachedInternal, Holder, live
 from jupyter_wfresume.journal import StoreBlobs, history, restore
 from jupyter_wfresume.records import Options
 from jupyter_wfresume.session import Session, list_runs
-from jupyter_wfresume.session.begin import finder
+from jupyter_wfresume.session.found import finder
 from jupyter_wfresume.store import Store
 from tests.engine.generated import EVERYTHING, SPECS, laid_out, workflow_of
 

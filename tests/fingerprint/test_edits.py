@@ -76,6 +76,8 @@ class Options:
     depth: int = 3
 
 class Answer(BaseModel):
+    """What is told."""
+
     text: str = ""
 
     @field_validator("text")
@@ -169,7 +171,6 @@ SAME = {
     "the number of workers": ("@step(num_workers=4)", "@step(num_workers=8)"),
     "an annotation of a helper": ("def strip(text):", "def strip(text: str) -> str:"),
     "the order of a set": ('frozenset({"a", "b", "c"})', 'frozenset({"c", "b", "a"})'),
-    "the order of a dict": ('{"long": 40, "short": 10}', '{"short": 10, "long": 40}'),
     "a pass": (
         "            for _ in range(times):\n",
         "            pass\n            for _ in range(times):\n",
@@ -205,6 +206,12 @@ DIFFERENT = {
     ),
     "a prompt": ("Summarise this", "Summarise that", {"work": ["constant PROMPT differs"]}),
     "a table": ('"long": 40', '"long": 41', {"work": ["global LIMITS (dict) differs"]}),
+    "a table's order": (
+        '{"long": 40, "short": 10}',
+        '{"short": 10, "long": 40}',
+        {"work": ["global LIMITS (dict) differs"]},
+    ),
+    "a model's docstring": ('"""What is told."""', '"""What is said."""', {"join": ["class Answer differs"]}),
     "a set": ('"b", "c"})', '"b", "d"})', {"work": ["constant KINDS differs"]}),
     "a closure's value": (
         "double = scaled(2)",
@@ -357,6 +364,8 @@ def _notes_added(source: str, choose: random.Random) -> str:
             (node.lineno, node.col_offset)
             for node in ast.walk(tree)
             if isinstance(node, ast.stmt) and not getattr(node, "decorator_list", None)
+            # What stands above a model's docstring would be its docstring.
+            if not (isinstance(node, ast.Expr) and "What is told" in ast.unparse(node))
         },
         reverse=True,
     )

@@ -16,7 +16,7 @@ SHED = "testing"
 # From the cellar up. A room imports from floors below its own; a new room is entered here first.
 FLOORS = (
     ("errors",),
-    ("records",),
+    ("records", "typed"),
     ("codec", "store", "projection", "engine", "executors"),
     ("journal", "plan", "effects", "fingerprint", "migrations"),
     ("runtime", "replay"),

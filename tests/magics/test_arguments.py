@@ -30,6 +30,11 @@ def read(line: str) -> tuple[tuple[str, ...], Options]:
         ("--wait forever", (), Options(wait_s=math.inf)),
         ("--store 'my runs' --board text", (), Options(store="my runs", board="text")),
         ("run#3", ("run#3",), Options()),
+        ("enrich # it's my run", ("enrich",), Options()),
+        ("enrich --fresh # --board none", ("enrich",), Options(fresh=1)),
+        ("'run # 3' --fresh", ("run # 3",), Options(fresh=1)),
+        ('"it\'s # 3"', ("it's # 3",), Options()),
+        ("# nothing", (), Options()),
         ("7", ("7",), Options()),
     ],
 )

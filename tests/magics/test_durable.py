@@ -26,6 +26,13 @@ def test_the_public_names_are_a_sorted_list() -> None:
     assert all(hasattr(jupyter_wfresume, name) for name in jupyter_wfresume.__all__)
 
 
+def test_a_name_that_is_no_text_is_refused_in_a_sentence() -> None:
+    """Whatever stands there, the sentence says what belongs there."""
+    wrong: Any = 5
+    with pytest.raises(UsageError, match="durable: the name is a text such as 'enrich', not 5"):
+        durable(wrong)
+
+
 def test_a_script_resumes_where_it_failed(
     store_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from IPython.core.error import UsageError as ShellUsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_wfresume import open_run, runs
+from jupyter_wfresume import migrate, open_run, runs
 from jupyter_wfresume.replay import Replayed, Replays
 from tests.counting import counts
 from tests.kernels import Kernel, plain
@@ -327,6 +327,57 @@ def test_in_a_kernel_it_runs_on_the_kernels_loop_and_is_drawn_once(tmp_path: Pat
         shown = kernel.run("%wfshow batch work[2]")
         assert "Item(n=2)" in shown.text
     assert counts(tmp_path / "executed") == {"0": 1, "1": 1, "2": 2, "5": 2}
+
+
+@pytest.mark.parametrize("option", ["", " --continue --board none"])
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("ev = None", "the cell has set ev to None"),
+        ("ev.n = 'many'", "work[3]: Item.n cannot be 'many': Input should be a valid integer"),
+        ("ev.m = 4", "work[3]: Item has no field 'm'; its fields are n"),
+    ],
+)
+def test_a_wrong_edit_is_refused_before_anything_runs(
+    cell: Callable[[str], Any], option: str, body: str, sentence: str, work_dir: Path
+) -> None:
+    """A body that takes the input away, misspells a field or sets it to what it cannot be costs nothing."""
+    before = len(runs())
+    with pytest.raises(ShellUsageError) as refused:
+        cell(f"%%wfreplay batch work[3]{option}\n{body}")
+    assert sentence in str(refused.value)
+    assert not (work_dir / "executed").exists()
+    assert len(runs()) == before
+
+
+@pytest.mark.parametrize("option", ["", " --continue --board none"])
+def test_an_input_that_no_longer_fits_its_class(
+    cell: Callable[[str], Any], shell: InteractiveShell, option: str, work_dir: Path
+) -> None:
+    """It is refused before the step starts, and shown with the fields that its class no longer has."""
+    define = DEFINE.partition("\n")[2]
+    cell(define.replace("class Item(Event):\n    n: int", "class Item(Event):\n    m: int"))
+    with pytest.raises(ShellUsageError) as refused:
+        cell(f"%wfreplay batch work[3]{option}")
+    assert "its input Item does not fit the class as it is now (it has no 'm')" in str(refused.value)
+    assert "Item(n=3)" in repr(cell("%wfshow batch work[3]"))
+    assert not (work_dir / "executed").exists()
+
+
+def test_a_whole_input_or_a_migration_makes_it_fit(cell: Callable[[str], Any], work_dir: Path) -> None:
+    """What the cell gives in the input's place, and what a registered function makes of it, is replayed."""
+    define = DEFINE.partition("\n")[2]
+    cell(define.replace("class Item(Event):\n    n: int", "class Item(Event):\n    n: int\n    k: str"))
+    with pytest.raises(ShellUsageError, match="it has no 'k'"):
+        cell("%%wfreplay batch work[3]\nev.n = 4")
+    assert cell("%%wfreplay batch work[3]\nev = Item(n=40, k='')").new_output[0].n == 40
+    assert cell("%%wfreplay batch work[3]\nev.k = 'x'").input[0].k == "x"
+    migrate("Item")(lambda fields: {**fields, "k": "made"})
+    try:
+        assert cell("%wfreplay batch work[3]").input[0].k == "made"
+    finally:
+        migrate.forget()
+    assert executed(work_dir) == [3, 3, 40]
 
 
 def test_several_in_a_real_kernel(tmp_path: Path) -> None:

@@ -131,6 +131,35 @@ async def test_each_decision_says_what_follows(
     assert open_run("shop", store_dir).effects[0].state == "retry"
 
 
+async def test_for_a_finished_run_the_next_move_is_another_one(
+    shell: InteractiveShell, store_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its cell gives the recorded result, so that only another run asks again."""
+    await live(store_dir, World(), lambda: Shop(timeout=None).run(orders=[1]))
+    again = "shop is finished, and its cell asks again only with --fresh, or with a changed input\n"
+    for decision, said in (
+        ("undone", again),
+        ("retry", again),
+        ("done ch_2", "receipt 'ch_2': shop is finished, so that nothing more is needed\n"),
+    ):
+        shell.run_line_magic("wfresolve", f"--store {store_dir} shop charge[1] {decision}")
+        assert capsys.readouterr().out.endswith(said)
+
+
+async def test_effects_that_look_alike_are_listed_by_what_tells_them_apart(
+    shell: InteractiveShell, store_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each line begins with what a decision takes."""
+    await live(store_dir, World(), lambda: Shop(timeout=None).run(orders=[1]))
+    await live(store_dir, World(), lambda: Shop(timeout=None).run(orders=["1"]))
+    shell.run_line_magic("wfresolve", f"shop --store {store_dir}")
+    lines = capsys.readouterr().out.splitlines()
+    assert all(" charge[1] done at " in line for line in lines)
+    for line in lines:
+        shell.run_line_magic("wfresolve", f"--store {store_dir} shop {line.split()[0]} retry")
+    assert [entry.state for entry in open_run("shop", store_dir).effects] == ["retry", "retry"]
+
+
 async def test_a_wrong_effect_is_one_sentence(shell: InteractiveShell, store_dir: Path) -> None:
     """No traceback: what is missing, and what there is."""
     await in_doubt(store_dir, 1)

@@ -111,7 +111,7 @@ async def test_tab_offers_runs_steps_and_what_failed(shell: InteractiveShell) ->
     """The name, then the steps, then failed executions first."""
     await live()
     assert offered(shell, "%wfskip enr|") == ["enrich"]
-    assert offered(shell, "%wfskip enrich wo|") == ["work"]
+    assert offered(shell, "%wfskip enrich wo|") == ["work[failed]", "work[1]", "work[4]"]
     assert offered(shell, "%wfskip enrich work[|")[:3] == ["work[failed]", "work[1]", "work[4]"]
     assert offered(shell, "%wfskip enrich --|") == ["--undo", "--store"]
 
@@ -121,3 +121,12 @@ def test_help_says_what_it_is_for(shell: InteractiveShell) -> None:
     text = shell.find_line_magic("wfskip").__doc__ or ""
     assert "%wfskip RUN STEP[N] [--undo] [--store DIR]" in text
     assert "%wfskip enrich work[37]" in text
+    assert text.startswith("Leave a failed execution out, for this run;")
+
+
+async def test_what_is_no_number_is_told_with_the_words_that_fit(shell: InteractiveShell) -> None:
+    """The statuses stand in the sentence as words."""
+    await live()
+    with pytest.raises(ShellUsageError) as refused:
+        shell.run_line_magic("wfskip", "enrich work[a]")
+    assert str(refused.value).endswith("and none of done, failed, waiting, skipped")

@@ -61,4 +61,4 @@ def test_it_waits_where_nobody_is_there_and_goes_on_with_the_answers(tmp_path: P
     (result,) = [one for one in outputs(book, CELL) if one.output_type == "execute_result"]
     assert result.data["text/plain"] == "{'Ada': 'send it, kinder', 'Grace': 'do not send it'}"
     assert printed(outputs(book, "with open(")) == "2 calls for 2 letters\n"
-    assert counts(tmp_path / "paid_calls.txt") == {"Ada": 1, "Grace": 1}
+    assert counts(tmp_path / "paid_calls_05.txt") == {"Ada": 1, "Grace": 1}

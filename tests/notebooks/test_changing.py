@@ -61,7 +61,7 @@ def test_a_shipped_notebook_has_no_outputs_and_no_absolute_paths(name: str) -> N
 @pytest.mark.xdist_group("changing")
 def test_only_what_changed_is_paid_for(changed: Path) -> None:
     """A hundred letters, then 3 corrected and 20 new; another last step and kept outputs cost nothing."""
-    paid = counts(changed / "paid_calls.txt")
+    paid = counts(changed / "paid_calls_02.txt")
     again = {f"letter {number:03}" for number in (10, 11, 12)}
     assert paid == {f"letter {n:03}": 2 if f"letter {n:03}" in again else 1 for n in range(120)}
     results = [value(cell) for cell in cells(read(changed / CHANGE), "%%wfrun digest\n")]
@@ -99,7 +99,7 @@ def test_the_history_shows_what_was_answered(changed: Path) -> None:
 @pytest.mark.xdist_group("changing")
 def test_a_replay_and_a_fork_execute_one_document_each_time(replayed: Path) -> None:
     """Forty documents once, and of the replays and the fork only what was asked for."""
-    paid = counts(replayed / "paid_calls.txt")
+    paid = counts(replayed / "paid_calls_03.txt")
     again = {17: 5, 3: 2, 30: 2, 31: 2, 32: 2}
     assert paid == {f"note {n:02}": again.get(n, 1) for n in range(40)}
 

@@ -26,6 +26,9 @@ FLOWS: dict[str, Callable[[], Workflow]] = {"loop": Loop, "unlinked": Unlinked}
 SAYS = {"Round 0?": "no", "Round 1?": "yes", **{f"Number {n}?": str(n) for n in range(3)}}
 """What a person answers, by the question."""
 
+LIFE_S = 30.0
+"""A life that takes longer hangs."""
+
 _counts = False
 
 
@@ -86,7 +89,7 @@ def main() -> None:
                 die_at(job["number"])
                 answers.LOOK_EVERY_S = 0.01
                 with open("result", "w", encoding="utf-8") as out:
-                    json.dump(asyncio.run(life(job["flow"])), out)
+                    json.dump(asyncio.run(asyncio.wait_for(life(job["flow"]), LIFE_S)), out)
                 code = 0
             finally:
                 sys.stderr.flush()

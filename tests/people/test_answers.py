@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 
 import pytest
@@ -172,10 +173,14 @@ async def test_an_event_may_be_the_answer(live: Live) -> None:
     assert await live(Once()) == "Ada"
 
 
-async def test_an_answer_that_the_class_refuses_leaves_the_question_open(live: Live) -> None:
-    """What only the response's own class can tell is told on the board of the next life."""
+async def test_an_answer_that_the_class_refuses_leaves_the_question_open(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the class is not known when the answer is given, the board of the next life tells of it."""
     await live(Typed())
-    open_run("it").answer({**everything(), "pages": "not a list"})
+    with monkeypatch.context() as elsewhere:
+        elsewhere.delattr("tests.people.flows.Form")
+        open_run("it").answer({**everything(), "pages": "not a list"})
     assert (await live(Typed(), wait=0.5)).status == "waiting"
     assert texts() == ["How?"]
     assert any("was not taken" in said and "pages" in said for said in open_run("it").notes)
@@ -252,7 +257,7 @@ async def test_what_the_body_sends_answers_the_oldest_question_without_a_waiter(
         run = await asked(2)
         assert texts() == ["Number 1?", "Number 2?"]
         run.answer("third", question=1)
-        await asked(1)
+        await until(lambda run: len(run.header.questions) == 1)
         handler.ctx.send_event(HumanResponseEvent(response="second"))
         assert await handler == ["first", "third", "second"]
 
@@ -276,6 +281,21 @@ async def test_a_waiter_that_asks_again_asks_what_it_asks_now(live: Live) -> Non
         run = await until(lambda run, text=text: [str(question) for question in run.questions] == [text])
         run.answer(said)
     assert await running == 2
+
+
+async def test_an_answer_to_what_was_asked_before_answers_nothing_asked_since(live: Live) -> None:
+    """Whoever still sees the first question does not answer the second one of the same waiter's name."""
+    running = asyncio.create_task(live(Loop(), wait=600))
+    before = await asked()
+    first = before.questions[0]
+    before.answer("no")
+    await until(lambda run: [str(question) for question in run.questions] == ["Round 1?"])
+    with contextlib.suppress(UsageError):  # refused at once where the record says by now that it is answered
+        before.answer("no", question=first)
+    run = await until(lambda run: not run.store.notes(run.id, "answer."))
+    assert texts() == ["Round 1?"]
+    run.answer("yes")
+    assert await running == 1
 
 
 async def test_a_question_in_a_nested_run_surfaces_and_is_answered(live: Live) -> None:

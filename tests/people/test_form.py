@@ -68,6 +68,21 @@ def test_clicks_on_many_threads_are_one_answer() -> None:
     assert form.button.disabled
 
 
+def test_a_field_that_may_be_none_says_so_by_being_empty() -> None:
+    """It has no default, so that it cannot be left out; an empty text is a text."""
+    given: list[Any] = []
+    fields = (
+        FieldView("copies", "int", none=True),
+        FieldView("urgent", "bool", none=True),
+        FieldView("size", "choice", ("small", "large"), none=True),
+        FieldView("pages", "json", none=True),
+        FieldView("note", "text", none=True),
+    )
+    form = Form("run", question(*fields), lambda _, __, value: given.append(value))
+    form.button.click()
+    assert given == [{"copies": None, "urgent": None, "size": None, "pages": None, "note": ""}]
+
+
 def test_each_kind_has_its_control_and_what_is_left_empty_is_left_out() -> None:
     """Text, numbers, a box, choices; a field with a default may stay empty."""
     given: list[Any] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,16 @@ def test_an_interrupt_at_a_nested_question_ends_the_cell_as_waiting(kernel: Kern
     assert shown.evalue.startswith("outer waits for an answer")
     run = open_run("outer", tmp_path / ".wfresume")
     assert (run.status, len(run.questions)) == ("waiting", 2)
+
+
+def test_the_cell_waits_as_long_as_it_is_told(kernel: Kernel, tmp_path: Path) -> None:
+    """``--wait SECONDS`` ends the cell as waiting after that time, and not before."""
+    begun = time.monotonic()
+    shown = kernel.run("%%wfrun once --wait 0.7 --board text\nawait Once().run()")
+    assert shown.evalue == 'once waits for an answer "Who?": answer it and run this cell again to go on'
+    assert time.monotonic() - begun >= 0.7
+    assert shown.text.count("`ask` asked: with each answer it runs again from its start") == 1
+    assert open_run("once", tmp_path / ".wfresume").status == "waiting"
 
 
 def test_where_nobody_can_answer_the_cell_ends_at_once(kernel: Kernel) -> None:

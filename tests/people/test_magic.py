@@ -114,7 +114,7 @@ async def test_tab_offers_runs_that_wait(live: Live, shell: InteractiveShell) ->
     await live(Several())
     assert answer.candidates(" i") == ("i", [])
     await live(Once())
-    assert answer.candidates(" it ") == ("", [])
+    assert answer.candidates(" it ") == ("", ["--store"])
     with provisionalcompleter():
         assert [found.text for found in shell.Completer.completions("%wfanswer i", 11)] == ["it"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 from workflows import Context, Workflow, step
 from workflows.errors import WorkflowTimeoutError
 from workflows.events import StartEvent, StopEvent
+from workflows.retry_policy import retry_policy, stop_after_attempt, wait_fixed
 
 from jupyter_wfresume.errors import RunEnded
-from tests.resume.lives import live, ran
+from tests.resume.lives import Write, live, put_back, ran
 from tests.resume.workflows import Answered, Asked, Done, Item, Part
 
 
@@ -20,12 +22,14 @@ class World:
     """What differs between one life and the next."""
 
     slow = True
+    passed_s = 0.0
 
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> type[World]:
     """A slow world."""
     monkeypatch.setattr(World, "slow", True)
+    monkeypatch.setattr(World, "passed_s", 0.0)
     return World
 
 
@@ -160,3 +164,79 @@ async def test_a_waiters_timeout_counts_driven_time_only(tmp_path: Path) -> None
     assert third.result == "nobody"
     assert dict(third.ran) == {"nobody": 1}
     assert loop.time() - began > WAITER_S / 2
+
+
+TAKES_S = 30.0
+
+
+class Takes(Workflow):
+    """Two steps that take 30 s each by the clock; the second one fails in a slow world."""
+
+    @step
+    async def one(self, ev: StartEvent) -> Item:
+        ran("one")
+        World.passed_s += TAKES_S
+        return Item(i=1)
+
+    @step
+    async def two(self, ev: Item) -> StopEvent:
+        ran("two")
+        World.passed_s += TAKES_S
+        if World.slow:
+            raise ValueError("bad document")
+        return StopEvent(result=ev.i)
+
+
+def results(writes: list[Write], step_name: str) -> list[int]:
+    """The places of the writes of a step's outcomes."""
+    said = f'"s":"{step_name}"'.encode()
+    return [i for i, write in enumerate(writes) if write.method == "append" and said in write.args[1]]
+
+
+@pytest.mark.parametrize(("killed", "budget_s"), [(True, 50.0), (False, 80.0)])
+async def test_a_budget_is_used_up_by_several_lives(
+    tmp_path: Path, world: type[World], killed: bool, budget_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each life alone keeps to the budget; together they do not, so that the third executes nothing until it
+    is given more time."""
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + World.passed_s)
+    store = tmp_path / "store"
+    first = await live(store, lambda: Takes(timeout=budget_s).run())
+    assert isinstance(first.error, ValueError)
+    if killed:  # after the first step's result was recorded, and nothing else
+        store = tmp_path / "killed"
+        put_back(store, first.writes[: results(first.writes, "one")[0] + 1])
+    second = await live(store, lambda: Takes(timeout=budget_s).run())
+    assert isinstance(second.error, ValueError)
+    assert dict(second.ran) == {"two": 1}
+    third = await live(store, lambda: Takes(timeout=budget_s).run())
+    assert isinstance(third.error, WorkflowTimeoutError)
+    assert dict(third.ran) == {}
+    world.slow = False
+    more = await live(store, lambda: Takes(timeout=budget_s).run(), timeout_s=6 * TAKES_S)
+    assert more.result == 1
+    assert dict(more.ran) == {"two": 1}
+
+
+class Tries(Workflow):
+    """A step that may be tried four times, and is never right."""
+
+    @step(retry_policy=retry_policy(wait=wait_fixed(0), stop=stop_after_attempt(4)))
+    async def work(self, ctx: Context, ev: StartEvent) -> StopEvent:
+        ran(f"attempt {ctx.retry_info().retry_number}")
+        raise ValueError("bad document")
+
+
+async def test_attempts_are_counted_over_two_kills(tmp_path: Path) -> None:
+    """Killed after the first failure is on record, and again after the next: four attempts are four."""
+    life = await live(tmp_path / "store", lambda: Tries(timeout=None).run())
+    assert dict(life.ran) == {f"attempt {n}": 1 for n in range(4)}
+    kept: list[Write] = []
+    for number in (1, 2):
+        kept += life.writes[: results(life.writes, "work")[0] + 1]
+        store = tmp_path / f"killed {number}"
+        put_back(store, kept)
+        life = await live(store, lambda: Tries(timeout=None).run())
+        assert isinstance(life.error, ValueError)
+        assert dict(life.ran) == {f"attempt {n}": 1 for n in range(number, 4)}

@@ -14,6 +14,8 @@ from workflows.events import StartEvent, StopEvent
 from workflows.retry_policy import retry_policy, stop_after_attempt, wait_fixed
 
 from jupyter_wfresume import open_run, runs
+from jupyter_wfresume.board import block
+from jupyter_wfresume.durable import view_of
 from jupyter_wfresume.records import Cost, Saved
 from jupyter_wfresume.session.costs import costs_of
 from jupyter_wfresume.session.runs import headers_of
@@ -117,6 +119,36 @@ async def test_reuse_is_told_from_resume(tmp_path: Path) -> None:
     assert answered.saved_by_reuse.time_s == pytest.approx(made.time_s, abs=1e-6)
 
 
+async def test_the_board_says_the_same(tmp_path: Path, bad: None) -> None:
+    """What the board counts as saved is what the account says: by resume, by reuse, and by both."""
+    store = tmp_path / "s"
+    for note, before, bad_now in (
+        ("", 0, True),
+        ("", 4, True),
+        ("another call", 4, True),
+        ("another call", 4, False),
+    ):
+        _BAD.set(bad_now)
+        view = (await life(store, note)).views[-1]
+        resumed, reused = cost(store).saved_by_resume, cost(store).saved_by_reuse
+        assert view.reused_executions == reused.executions == sum(step.reused for step in view.steps)
+        assert view.saved_executions == resumed.executions + reused.executions == before
+        assert view.saved_executions == sum(step.restored for step in view.steps)
+        assert view.saved_s == pytest.approx(resumed.time_s + reused.time_s, abs=1e-6)
+        word = "" if not before else "saved by reuse" if reused.executions else "saved by resume"
+        assert word in block(view)
+        assert word in block(view_of(open_run("Enrich", str(store))))
+
+
+async def test_the_line_names_what_it_counts(tmp_path: Path, bad: None) -> None:
+    """Three of four documents are not the four executions that are restored: the step is named."""
+    store = tmp_path / "s"
+    await life(store)
+    again = await life(store)
+    assert "at 3 of 4 executions of work;" in again.told[0]
+    assert again.views[-1].headline.startswith("resumed at 3 of 4 executions of work · ")
+
+
 async def test_the_header_keeps_the_same_sums(tmp_path: Path, bad: None) -> None:
     """What a list of runs shows is what the records say, without reading them."""
     store = tmp_path / "s"
@@ -130,7 +162,7 @@ async def test_the_header_keeps_the_same_sums(tmp_path: Path, bad: None) -> None
         assert listed == Cost(**{**vars(own), "steps": ()})
     table = repr(runs(store=store)).splitlines()
     assert table[0].split() == [
-        *("id", "name", "status", "progress", "took", "attempts", "lives", "saved", "age", "size")
+        *("id", "name", "status", "progress", "step", "time", "attempts", "lives", "saved", "age", "size")
     ]
 
 
@@ -201,7 +233,7 @@ async def test_a_run_shows_its_account(tmp_path: Path, bad: None) -> None:
     assert any(line.split()[:6] == ["cost", "9", "attempts", "in", "2", "lives,"] for line in shown)
     assert any(line.split()[:4] == ["resume", "saved", "4", "executions,"] for line in shown)
     head = next(number for number, line in enumerate(shown) if line.startswith("step "))
-    assert shown[head].split() == ["step", "executed", "attempts", "failed", "took", "saved"]
+    assert shown[head].split() == ["step", "executed", "attempts", "failed", "step", "time", "saved"]
     assert shown[head + 2].split()[:4] == ["work", "4", "7", "3"]
     page = look_at("Enrich", store=str(store))._repr_html_()
     assert '<td>work</td><td class="wfr-num">4</td><td class="wfr-num">7</td>' in page

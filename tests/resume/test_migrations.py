@@ -271,12 +271,33 @@ async def test_an_untyped_state(tmp_path: Path) -> None:
     assert second.result == WHOLE
 
 
+async def not_awaited(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"k": str(fields["n"])}
+
+
+def another_model(fields: dict[str, Any]) -> Any:
+    return sys.modules["book"].Memo()
+
+
+def another_event(fields: dict[str, Any]) -> Any:
+    return sys.modules["book"].Out(**fields)
+
+
+def nobodys_event(fields: dict[str, Any]) -> Any:
+    return sys.modules["book"].Event()
+
+
 @pytest.mark.parametrize(
     ("gives", "said"),
     [
         (lambda fields: fields["missing"], "the migration of Item raised KeyError: 'missing' in line"),
         (lambda fields: {"k": []}, "gave fields that do not fit Item ('k': "),
-        (lambda fields: 7, "a record holds a int where an event belongs"),
+        (lambda fields: 7, "the migration of Item gave a int: it has to return the new fields, or an"),
+        (lambda fields: {"k": "1", "kk": "2"}, "the migration of Item gave 'kk', which Item does not have"),
+        (not_awaited, "the migration of Item is async: make it a plain function"),
+        (another_model, "the migration of Item gave a Memo where an event belongs"),
+        (another_event, "the migration of Item gave a Out, and step 'work', which had got the recorded one"),
+        (nobodys_event, "the migration of Item gave a Event, and step 'work', which had got the recorded"),
     ],
 )
 async def test_a_migration_that_fails(gives: Any, said: str, tmp_path: Path) -> None:

@@ -14,8 +14,11 @@ from workflows import Context, Workflow, catch_error, step
 from workflows.events import StartEvent, StepFailedEvent, StopEvent
 
 from jupyter_wfresume import open_run, runs
+from jupyter_wfresume.board import block
 from jupyter_wfresume.errors import UsageError
-from jupyter_wfresume.session import Run
+from jupyter_wfresume.journal import cost_in_header
+from jupyter_wfresume.records import Options
+from jupyter_wfresume.session import Run, Session
 from jupyter_wfresume.show import look_at
 from tests.resume.lives import Life, live, put_back, ran, records_of
 from tests.resume.workflows import Done, Item
@@ -62,6 +65,13 @@ class Enrich(Workflow):
 def body() -> Any:
     """Six documents."""
     return Enrich(timeout=None).run()
+
+
+async def run_uncounted() -> Any:
+    """Six documents, with a ledger that nobody reads."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tests.resume.test_skips.ran", lambda label: None)
+        return await body()
 
 
 async def life(store: Path, make: Callable[[], Any] = body, **options: Any) -> Life:
@@ -126,6 +136,52 @@ async def test_a_decision_shows_at_once_and_takes_effect_when_the_run_goes_on(tm
     assert re.search(r"raised +ValueError: bad document", after)
     assert "– skipped" in after
     assert "left out by a person; ValueError" in repr(look_at("Enrich", "work[skipped]", store=str(store)))
+
+
+async def test_what_is_left_out_is_counted_alone(tmp_path: Path) -> None:
+    """Board, list, %wfshow and cost say four of six and two left out, in this life and in the next."""
+    store = tmp_path / "s"
+    await life(store)
+    run = the_run(store)
+    run.skip("work", 1)
+    second = await life(store)
+    assert "Enrich: 4 done, 1 failed, 1 left out: fix the cause" in second.views[-1].sentence
+    run.skip("work", 4)
+    views = [second.views[-1], (await life(store)).views[-1]]
+    for view, skipped, failed in zip(views, (1, 2), (1, 0), strict=True):
+        work = next(step for step in view.steps if step.name == "work")
+        assert (work.restored, work.done, work.skipped, work.failed, work.total) == (4, 0, skipped, failed, N)
+    assert views[1].saved_executions == 4 + 1
+    assert re.search(r"work +4 / 6 +\S+ .*2 left out", block(views[1]))
+    run = the_run(store)
+    assert repr(runs(store=store)).splitlines()[1].split()[4:7] == ["4", "of", "6"]
+    shown = repr(look_at("Enrich", store=str(store)))
+    assert re.search(r"work +4 / 6 +\S+ .*2 left out", shown)
+    assert re.search(r"left out +2 executions, by a person", shown)
+    assert run.cost.left_out == 2
+    assert [(one.step, one.left_out) for one in run.cost.steps if one.left_out] == [("work", 2)]
+    assert run.cost.saved_by_resume.executions == views[1].saved_executions
+    assert cost_in_header(run.header.extra["cost"]).left_out == 2
+
+
+async def test_the_line_comes_before_the_board(tmp_path: Path) -> None:
+    """What goes on without an execution says so first; no board is drawn above that line."""
+    store = tmp_path / "s"
+    await life(store)
+    the_run(store).skip("work", 1, 4)
+    order: list[str] = []
+    session = Session(
+        "Enrich",
+        Options(store=str(store), keep_going=True),
+        on_view=lambda view: order.append("board"),
+        on_close_view=lambda view: order.append("board"),
+        tell=order.append,
+    )
+    with session:
+        assert await run_uncounted() == [0, 2, 3, 5]
+        await session.settle()
+    assert "leaves out work[1], work[4]" in order[0]
+    assert order[1] == "board"
 
 
 async def test_the_record_holds_when_a_person_said_so(tmp_path: Path) -> None:

@@ -72,6 +72,35 @@ async def test_the_note_of_a_boundary_stays(tmp_path: Path) -> None:
     assert named, notes
 
 
+class Given(Workflow):
+    """It is given a function, hands it on, and ends with one."""
+
+    @step
+    async def begin(self, ev: StartEvent) -> CallIt:
+        return CallIt(call=ev.client)
+
+    @step
+    async def use(self, ev: CallIt) -> StopEvent:
+        return StopEvent(result={"made": ev.call})
+
+
+async def test_a_place_is_named_as_its_user_writes_it(tmp_path: Path) -> None:
+    """A field without a declaration and a result are named plainly; an argument needs no Resource."""
+    life = await live(tmp_path / "store", lambda: Given().run(client=lambda: 1))
+    put_back(tmp_path / "second", up_to(life, "begin"))
+    again = await live(tmp_path / "second", lambda: Given().run(client=lambda: 1))
+    (argument,) = [n for n in life.views[-1].notes if "client" in n]
+    assert argument.startswith("StartEvent.client (function) cannot be kept (")
+    assert argument.endswith(
+        "a resume takes it from the cell again; to have it kept, pass what it is made from, such as a path "
+        "or a setting"
+    )
+    assert [
+        n for n in life.views[-1].notes if n.startswith("use[0]: result['made'] (function) cannot be kept")
+    ]
+    assert not [n for one in (life, again) for n in one.views[-1].notes if "._" in n or "start:" in n]
+
+
 class KeepsALock(Workflow):
     @step
     async def begin(self, ctx: Context, ev: StartEvent) -> Item:

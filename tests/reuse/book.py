@@ -141,6 +141,7 @@ class Book:
 def plan_of(life: Life) -> dict[str, str]:
     """What was said of each step before anything was executed, without the time that it would take."""
     lines = [line for told in life.told for line in told.splitlines() if line.startswith("  ")]
+    lines = [line for line in lines if not line.startswith(_BY_TYPE)]
     return dict(_TIME.sub("", line).split(maxsplit=1) for line in lines)
 
 
@@ -150,6 +151,14 @@ def executed(life: Life) -> Counter[str]:
     return Counter(life.ran)
 
 
+def by_type_of(life: Life) -> list[str]:
+    """What the plan said is compared by its type only; what the tests themselves count with is left out."""
+    lines = [line for told in life.told for line in told.splitlines() if line.startswith(_BY_TYPE)]
+    said = [each for line in lines for each in line.removeprefix(_BY_TYPE).split(", ")]
+    return [each for each in said if not each.endswith("(ContextVar)")]
+
+
+_BY_TYPE = "  compared by type only: "
 _TIME = re.compile(r", about \d+\.\d s$")
 _BOUND = re.compile(r"(at least |at most |about )?([\d,]+) (reused|to run)")
 

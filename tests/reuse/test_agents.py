@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 TOOL = """\
 def add(a: int, b: int) -> int:
-    \"\"\"Add two numbers.\"\"\"
+    \"\"\"{doc}\"\"\"
     return {body}
 """
 
@@ -31,9 +31,11 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Book:
     return Book(tmp_path)
 
 
-async def turns(book: Book, body: str, *said: str, prompt: str = "") -> tuple[list[str], int]:
+async def turns(
+    book: Book, body: str, *said: str, prompt: str = "", doc: str = "Add two numbers."
+) -> tuple[list[str], int]:
     """What an agent with this tool answers turn by turn, and how often the model was called for it."""
-    kernel = book.kernel(TOOL.format(body=body))
+    kernel = book.kernel(TOOL.format(body=body, doc=doc))
     before = sum(counts("log").values())
 
     async def talk() -> list[str]:
@@ -62,6 +64,15 @@ async def test_another_name_is_never_answered_with_the_old_one(book: Book) -> No
     for name in ("Ada", "Bob", "Ada", "Eve"):
         said, _ = await turns(book, "0", f"my name is {name}", "hello", "what is my name?")
         assert said == ["ok", "ok", name]
+
+
+async def test_an_edited_docstring_of_a_tool_is_told(book: Book) -> None:
+    """A tool's docstring is what the model goes by: an edit asks it again, going back is free."""
+    add = "call add a 1 b 2"
+    first = await turns(book, "int(a) + int(b)", add)
+    other = await turns(book, "int(a) + int(b)", add, doc="Add two whole numbers.")
+    assert (first[1], other[1]) == (2, 2)
+    assert await turns(book, "int(a) + int(b)", add) == (["the tool said 3"], 0)
 
 
 async def test_an_edited_tool_is_used(book: Book) -> None:

@@ -84,3 +84,103 @@ async def test_a_step_that_is_gone(tmp_path: Path) -> None:
     assert "--fresh" in refused.error.sentence
     anew = await book.run(renamed, docs=DOCS, options={"stale": "rerun"})
     assert (anew.result, executed(anew)) == (["A", "B", "C"], {"work": 3, "join": 1})
+
+
+META = """
+from dataclasses import dataclass
+from pydantic import BaseModel
+
+{meta}
+
+class Item(Event):
+    doc: str
+    {field}
+"""
+MODEL = "class Meta(BaseModel):\n    {name}"
+RECORD = "@dataclass\nclass Meta:\n    {name}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "fault"),
+    [
+        (MODEL, "language: str", "Meta has no 'language'"),
+        (MODEL, "language: str = 'x'", "Meta holds 'lang', which the class no longer has"),
+        (MODEL, "lang: int", "Meta 'lang': Input should be a valid integer"),
+        (RECORD, "language: str", "Meta has no 'language'"),
+        (RECORD, "language: str = 'x'", "Meta holds 'lang', which the class no longer has"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("field", "value", "path"),
+    [
+        ("meta: Meta", "{}", "Item.meta"),
+        ("metas: list[Meta]", "[{}]", "Item.metas[0]"),
+        ("metas: dict[str, Meta]", "{{'a': {}}}", "Item.metas['a']"),
+    ],
+)
+async def test_what_lies_in_pending_events_has_to_fit(
+    kind: str, name: str, fault: str, field: str, value: str, path: str, tmp_path: Path
+) -> None:
+    """A model or a dataclass in an event, its list or its dict is looked at where its class was edited."""
+    member = field.partition(":")[0]
+    made = {member: value}
+    (tmp_path / "whole").mkdir()
+    book = Book(tmp_path / "whole")
+
+    def cells(name: str, work: str) -> tuple[str, str]:
+        lang = name.partition(":")[0]
+        item = f"Item(doc=doc, {member}={made[member].format(f'Meta({lang}=doc)')})"
+        split = f"return [{item} for doc in ev.docs]"
+        return META.format(meta=kind.format(name=name), field=field), documents(work, split=split)
+
+    work = "return Done(doc='', value=ev.doc)"
+    whole = await book.run(*cells("lang: str", work), docs=DOCS)
+    at = [i for i, w in enumerate(whole.writes) if w.method == "append" and b'"s":"work"' in w.args[1]]
+    book = book.killed(whole.writes[: at[0] + 1], tmp_path / "killed")
+    refused = await book.run(*cells(name, work), docs=DOCS)
+    assert isinstance(refused.error, RunEnded)
+    sentence = refused.error.sentence
+    assert "2 pending events Item, the first made by split[0], do not fit the class as it is now" in sentence
+    assert f"({path}: {fault}" in sentence
+    assert dict(refused.ran) == {}
+    same = await book.run(*cells("lang: str", work), docs=DOCS)
+    assert same.error is None, same.error
+    assert executed(same) == {"work": 2, "join": 1}
+
+
+async def test_a_nested_class_whose_methods_changed_fits(tmp_path: Path) -> None:
+    """An edit that leaves the fields of a nested class as they are refuses nothing."""
+    (tmp_path / "whole").mkdir()
+    book = Book(tmp_path / "whole")
+    split = "return [Item(doc=doc, meta=Meta(lang=doc)) for doc in ev.docs]"
+    meta = MODEL.format(name="lang: str")
+    cells = (META.format(meta=meta, field="meta: Meta"), documents(split=split))
+    whole = await book.run(*cells, docs=DOCS)
+    at = [i for i, w in enumerate(whole.writes) if w.method == "append" and b'"s":"work"' in w.args[1]]
+    book = book.killed(whole.writes[: at[0] + 1], tmp_path / "killed")
+    meta += "\n    def loud(self):\n        return self.lang.upper()"
+    life = await book.run(META.format(meta=meta, field="meta: Meta"), cells[1], docs=DOCS)
+    assert life.error is None, life.error
+    assert life.result == ["A", "B", "C"]
+
+
+@pytest.mark.parametrize(
+    ("context", "path"), [("Context", "DictState.metas[0]"), ("Context[Kept]", "Kept.metas[0]")]
+)
+async def test_what_lies_in_the_state_has_to_fit(context: str, path: str, tmp_path: Path) -> None:
+    """A model that a state holds, with a class or without, is looked at where its class was edited."""
+    (tmp_path / "whole").mkdir()
+    book = Book(tmp_path / "whole")
+    kept = "from pydantic import BaseModel\n\n{meta}\n\nclass Kept(BaseModel):\n    metas: list[Meta] = []\n"
+    split = "await ctx.store.set('metas', [Meta(lang='fr')])\n" + SPLIT.format(fields="doc=doc")
+    flow = documents(split=split).replace("ctx: Context,", f"ctx: {context},")
+    cells = (kept.format(meta=MODEL.format(name="lang: str")), flow)
+    whole = await book.run(*cells, docs=DOCS)
+    assert whole.error is None, whole.error
+    at = [i for i, w in enumerate(whole.writes) if w.method == "append" and b'"s":"work"' in w.args[1]]
+    book = book.killed(whole.writes[: at[0] + 1], tmp_path / "killed")
+    meta = MODEL.format(name="language: str = 'x'")
+    refused = await book.run(kept.format(meta=meta), flow, docs=DOCS)
+    assert isinstance(refused.error, RunEnded)
+    assert f"does not fit the class as it is now ({path}: Meta holds 'lang'," in refused.error.sentence
+    assert executed(await book.run(*cells, docs=DOCS)) == {"work": 2, "join": 1}

@@ -79,6 +79,42 @@ async def test_a_counter_and_an_attribute_that_steps_change(book: Book) -> None:
     assert executed(await book.run("COUNT = 0", cell, docs=["a", "b", "c", "d"]))["work"] == 1
 
 
+@pytest.mark.parametrize(
+    ("made", "other", "used"),
+    [
+        ("random.Random(1)", "random.Random(2)", "THING.random()"),
+        ("np.random.default_rng(1)", "np.random.default_rng(2)", "THING.random()"),
+        ("io.StringIO()", "io.StringIO('a')", "THING.write('line')"),
+        ("itertools.count(1)", "itertools.count(2)", "next(THING)"),
+        ("collections.defaultdict(list)", "collections.defaultdict(set)", "THING[ev.doc]"),
+        ("[].append", "['a'].append", "THING(ev.doc)"),
+    ],
+)
+async def test_what_a_run_advances_is_no_edit(book: Book, made: str, other: str, used: str) -> None:
+    """A generator that a run draws from, or a stream that it writes, is what it was: in the same kernel
+    and in a new one. Made of another seed or content it is an edit."""
+    cell = documents(f"{used}\nreturn Done(doc=ev.doc, value=ev.doc)")
+    head = "import collections, io, itertools, random\nimport numpy as np\nTHING = {}"
+    kernel = book.kernel(head.format(made), cell)
+    await book.again(kernel, docs=["a", "b"])
+    assert executed(await book.again(kernel, docs=["a", "b"])) == {}
+    assert executed(await book.again(kernel, docs=["a", "b", "c"])) == {"split": 1, "work": 1, "join": 1}
+    assert executed(await book.run(head.format(made), cell, docs=["a", "b"])) == {}
+    edited = await book.run(head.format(other), cell, docs=["a", "b"])
+    assert executed(edited)["work"] == 2
+
+
+async def test_a_function_that_counts_its_calls(book: Book) -> None:
+    """An attribute that a helper keeps on itself is no edit when a run sets it."""
+    helper = "def clean(doc):\n    clean.calls = getattr(clean, 'calls', {start}) + 1\n    return doc"
+    cell = documents("return Done(doc=ev.doc, value=clean(ev.doc))")
+    kernel = book.kernel(helper.format(start=0), cell)
+    await book.again(kernel, docs=["a", "b"])
+    assert executed(await book.again(kernel, docs=["a", "b"])) == {}
+    assert executed(await book.run(helper.format(start=0), cell, docs=["a", "b"])) == {}
+    assert executed(await book.run(helper.format(start=1), cell, docs=["a", "b"]))["work"] == 2
+
+
 async def test_a_setting_that_the_cell_changes_between_runs(book: Book) -> None:
     """A global dict that the body changes from run to run is an input, and never taken for a run's own
     doing."""

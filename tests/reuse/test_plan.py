@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_wfresume.errors import DryRun
-from tests.reuse.book import Book, check_plan, documents, executed, plan_of
+from jupyter_wfresume.errors import DryRun, RunEnded
+from tests.reuse.book import Book, by_type_of, check_plan, documents, executed, plan_of
 
 HELPER = "def clean(doc):\n    return doc.strip() + {end!r}\n"
 WORK = "return Done(doc=ev.doc, value=clean(ev.doc))"
@@ -169,6 +169,7 @@ async def test_a_dry_run_of_an_unfinished_run(book: Book, tmp_path: Path) -> Non
     assert isinstance(dry.error, DryRun)
     assert contents(killed.store) == before
     assert plan_of(dry)["split"] == "1 kept, 0 to run"
+    assert plan_of(dry)["join"] == "0 kept, depends on outputs not known yet"
     assert plan_of(dry)["work"].startswith("2 kept, 1 to run")
 
 
@@ -236,3 +237,37 @@ async def test_keep_does_not_take_what_does_not_fit(book: Book) -> None:
     assert life.error is None, life.error
     assert life.result == 1
     assert executed(life) == {"split": 1, "work": 2, "join": 1}
+
+
+async def test_what_counts_by_its_type_is_said(book: Book) -> None:
+    """The plan of a run that reuses something names what an edit would not be seen of; a first one has
+    nothing to answer with, and says nothing."""
+    head = "import threading\nGUARD = threading.Lock()"
+    cell = documents("with GUARD:\n    return Done(doc=ev.doc, value=ev.doc)")
+    first = await book.run(head, cell, docs=["a"])
+    more = await book.run(head, cell, docs=["a", "b"])
+    dry = await book.run(head, cell, docs=["a", "c"], options={"dry_run": True})
+    assert isinstance(dry.error, DryRun)
+    assert [by_type_of(life) for life in (first, more, dry)] == [[], ["GUARD (lock)"], ["GUARD (lock)"]]
+
+
+async def test_of_many_that_count_by_their_type_some_are_said(book: Book) -> None:
+    """The line is kept short, and says how many more there are."""
+    head = "import threading\n" + "\n".join(f"LOCK_{n} = threading.Lock()" for n in range(9))
+    cell = documents(f"{', '.join(f'LOCK_{n}' for n in range(9))}\nreturn Done(doc=ev.doc, value=ev.doc)")
+    await book.run(head, cell, docs=["a"])
+    line = (await book.run(head, cell, docs=["a", "b"])).told[0].splitlines()[-1]
+    assert line.startswith("  compared by type only: ")
+    assert line.count("(lock)") + line.count("(ContextVar)") == 6
+    assert line.endswith(" and 6 more")
+
+
+async def test_a_stuck_run_is_mended(book: Book) -> None:
+    """An edit of what a stuck run had finished takes effect: nothing else is left to do in it."""
+    stuck = await book.run(documents(join="return None"), docs=["a", "b"])
+    assert isinstance(stuck.error, RunEnded)
+    assert stuck.error.status == "stuck"
+    mended = await book.run(documents(), docs=["a", "b"])
+    assert "it was stuck, and 1 execution of join changed" in mended.told[0]
+    assert executed(mended) == {"join": 1}
+    assert mended.result == (await book.scratch(documents(), docs=["a", "b"])).result

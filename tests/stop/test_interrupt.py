@@ -172,3 +172,32 @@ def test_a_retry_that_waits_is_stopped_at_once(bench: Bench) -> None:
     paused(pending.wait())
     assert time.monotonic() - began < 5
     assert bench.log() == {"first": 1, "second fails": 1}
+
+
+def test_a_step_that_swallows_how_its_runs_ended_is_not_done(bench: Bench) -> None:
+    """``gather(..., return_exceptions=True)`` over runs that an interrupt stopped gives no result, ever."""
+    bench.kernel.run(
+        "class Inner(Batch):\n    pass\n"
+        "class Swallows(Workflow):\n"
+        "    @step\n"
+        "    async def all(self, ev: StartEvent) -> StopEvent:\n"
+        "        runs = [Inner(timeout=None).run(size=n) for n in (3, 4)]\n"
+        "        found = await asyncio.gather(*runs, return_exceptions=True)\n"
+        "        return StopEvent(result=[str(one) for one in found])"
+    )
+    body = "await Swallows(timeout=None).run()"
+    pending = bench.start(body, "work 2 begins")
+    bench.interrupt(pending)
+    bench.let_go()
+    paused(pending.wait())
+    assert bench.again(body).result == {"text/plain": "['3', '6']"}
+    assert all(count == 2 for line, count in bench.log().items() if line.startswith(("work 0", "work 1")))
+
+
+def test_a_body_that_swallows_how_its_run_ended_ends_in_an_error(bench: Bench) -> None:
+    """The cell stops a "run all" though its own code went on where there is no result."""
+    body = "found = await asyncio.gather(run(Batch, size=9), return_exceptions=True)\nlen(found)"
+    pending = bench.start(body, "work 3 begins")
+    bench.interrupt(pending)
+    bench.let_go()
+    assert paused(pending.wait()).startswith("paused at 4 of 9")
