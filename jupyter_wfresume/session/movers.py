@@ -91,7 +91,7 @@ class _Still:
             return self._runs.get(self._reading[future].drive, False)
         several = _parts(future)
         if several is None:
-            frame = _innermost(future) if isinstance(future, asyncio.Task) else None
+            frame = _innermost(future) if _is_task(future) else None
             port = None if frame is None else getattr(frame.f_locals.get("self"), "_port", None)
             return self._runs.get(port, False)
         return all(self.holds(one, seen) for one in several if not one.done())
@@ -108,9 +108,9 @@ def _above(life: Life) -> dict[Life, str]:
 
 def _parts(future: Any) -> list[Any] | None:
     """The tasks and futures that a task or a future waits for; None where it waits for something else."""
-    if isinstance(future, asyncio.Task):
+    if _is_task(future):
         waited = getattr(future, "_fut_waiter", None)
-        if isinstance(waited, asyncio.Task) or hasattr(waited, "_children"):
+        if _is_task(waited) or hasattr(waited, "_children"):
             return [waited]
         frame = _innermost(future)
         if frame is not None and frame.f_globals.get("__name__") == "asyncio.tasks":
@@ -124,6 +124,11 @@ def _parts(future: Any) -> list[Any] | None:
         return None
     # Of asyncio.gather().
     return list(future._children) if hasattr(future, "_children") else None
+
+
+def _is_task(future: Any) -> bool:
+    """Whether it runs a coroutine; some runners and ``nest_asyncio`` bring a class of their own."""
+    return hasattr(future, "get_coro")
 
 
 def _innermost(task: asyncio.Task[Any]) -> FrameType | None:

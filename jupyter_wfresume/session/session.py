@@ -49,6 +49,9 @@ from .runs import headers_of, open_store, store_hint
 BEAT_S = 5.0
 """How often a lease is renewed, in seconds."""
 
+BEAT_ENDS_S = 1.0
+"""How long the end of a session waits for a renewal under way, in seconds."""
+
 _SESSION: ContextVar[Session | None] = ContextVar("wfresume_session", default=None)
 
 
@@ -131,7 +134,8 @@ class Session:
         self._closed = False
         with contextlib.suppress(RuntimeError):
             self._body = asyncio.current_task()
-        threading.Thread(target=self._beat, daemon=True, name="wfresume-lease").start()
+        self._beats = threading.Thread(target=self._beat, daemon=True, name="wfresume-lease")
+        self._beats.start()
         return self
 
     def __exit__(
@@ -155,6 +159,8 @@ class Session:
         """Close the store, once no run is left that goes on."""
         if self._closed and not self._lives:
             self._beating.set()
+            # Its connection goes first, so that closing ours tidies the store's write-ahead file away.
+            self._beats.join(BEAT_ENDS_S)
             self._exits.close()
 
     def _beat(self) -> None:

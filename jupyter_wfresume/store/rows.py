@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -46,9 +47,13 @@ class _Closer:
         self.connection = connection
 
     def __del__(self) -> None:
-        # At the interpreter's end the connection may be gone, or belong to a thread that is.
-        with contextlib.suppress(sqlite3.Error):
-            self.connection.close()
+        _shut(self.connection)
+
+
+def _shut(connection: sqlite3.Connection) -> None:
+    # At the interpreter's end the connection may be gone, or belong to a thread that is.
+    with contextlib.suppress(sqlite3.Error):
+        connection.close()
 
 
 class Change:
@@ -135,6 +140,9 @@ class Rows:
         self._cache: diskcache.Cache | None = open_cache(path, create=create, timeout_s=timeout_s)
         self.disk: BytesDisk = self._cache.disk
         self._threads = threading.local()
+        # A run that is opened and dropped closes nothing by itself; collected in a cycle, the
+        # connection could go before what closes it. Not at exit: a forked child would close ours.
+        weakref.finalize(self, _shut, self._cache._con).atexit = False
         try:
             self.refuse_foreign_keys()
         except BaseException:
