@@ -151,6 +151,11 @@ class Migrate:
                     f"migrate.step({was!r}, to={to!r}): the workflow has no step '{to}'; "
                     f"it has {', '.join(sorted(steps))}"
                 )
+            if to in recorded or to in found.values():
+                raise UsageError(
+                    f"migrate.step({was!r}, to={to!r}): the run has executions of '{to}' too, and two steps "
+                    "cannot become one; take the registration back (migrate.forget()), and use --stale rerun"
+                )
             found[was] = to
         return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from ..errors import UsageError
 from . import words
 from .place import HERE
@@ -10,7 +12,13 @@ from .place import HERE
 def is_asking() -> bool:
     """Whether a side effect was asked for where the running code stands, and is not awaited so far."""
     place = HERE.get()
-    return place is not None and bool(place.asked)
+    if place is None:
+        return False
+    for key, (_, coroutine) in list(place.asked.items()):
+        if inspect.getcoroutinestate(coroutine) == inspect.CORO_CLOSED:
+            # The step gave it up before it began: a task that was cancelled at once.
+            place.asked.pop(key, None)
+    return bool(place.asked)
 
 
 def not_awaited() -> UsageError:

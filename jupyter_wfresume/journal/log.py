@@ -78,8 +78,11 @@ def with_names(records: Sequence[Record], names: Mapping[str, str]) -> list[Reco
         changed: Record = {}
         if record.get("s") in names:
             changed["s"] = names[record["s"]]
+        asking, _, waiter = record.get("to", "").partition("/")
+        if asking in names:
+            changed["to"] = f"{names[asking]}/{waiter}"
         if record["k"] == "L":
-            changed = {key: _renamed(record[key], names) for key in ("code", "w") if key in record}
+            changed |= {key: _renamed(record[key], names) for key in ("code", "w") if key in record}
         if any(send[2] in names for send in record.get("n", ())):
             changed["n"] = [[*send[:2], names.get(send[2], send[2]), *send[3:]] for send in record["n"]]
         found.append({**record, **changed} if changed else record)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..engine import Event, InputRequiredEvent
+from ..errors import MissingClassError
 from .ticks import Record, TickReader
 
 
@@ -21,7 +22,11 @@ def streamed(records: Sequence[Record], reader: TickReader) -> Iterator[Event]:
         for node in (record.get("p") or ()) if record["k"] == "R" else ():
             if isinstance(node, dict) and "lost" in node:
                 continue
-            event = reader.event(node)
+            try:
+                event = reader.event(node)
+            except MissingClassError:
+                # Nothing but the stream needs it, so a class that is gone must not stop the run.
+                continue
             if not isinstance(event, InputRequiredEvent):
                 yield event
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -187,7 +188,9 @@ class Answers:
         drive, store = self._life.drive, self._life.session.store
         self._sent.add(slot)
         said = json.loads(data)
-        named = (q for q in drive.asking.open(drive.state) if q.key == said["key"])
+        was = self._life.header.extra.get("was", {})
+        key = _by_first_name(said["key"], was)
+        named = (q for q in drive.asking.open(drive.state) if _by_first_name(q.key, was) == key)
         # Asked again under the same name it is another question than the one that was answered.
         found = next((q for q in named if q.question.at <= said.get("asked", q.question.at)), None)
         if found is None or drive.asking.is_answering(found):
@@ -203,3 +206,9 @@ class Answers:
             return False
         drive.asking.answer(event, found, slot)
         return True
+
+
+def _by_first_name(key: str, was: Mapping[str, str]) -> str:
+    """What a question is called, under the first name of the step that asks."""
+    step, slash, waiter = key.partition("/")
+    return f"{was.get(step, step)}{slash}{waiter}"

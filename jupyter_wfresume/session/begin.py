@@ -167,10 +167,10 @@ class _Beginner:
         warned = Warned(life, self._typical_s)
 
         async def conclude(inner: Awaitable[StopEvent]) -> StopEvent:
-            try:
-                return await life.conclude(inner)
-            finally:
-                hand_back(call.start_event, drive.store.model)
+            stop = await life.conclude(inner)
+            # Without a result the same call is made again, and has to look the same.
+            hand_back(call.start_event, drive.store.model)
+            return stop
 
         hooks = Hooks(
             header=life.header_bytes,

@@ -88,10 +88,13 @@ class _Still:
             return not future.done()
         seen |= {id(future)}
         if future in self._reading:
-            return self._runs.get(self._reading[future].drive, False)
-        several = _parts(future)
+            return self._runs.get(self._reading[future].drive, False) and not _has_timeout(future)
+        several = _parts(future, self._reading)
         if several is None:
             frame = _innermost(future) if _is_task(future) else None
+            if frame is not None and frame.f_code.co_name == "acquire" and _is_in(frame, "asyncio.locks"):
+                # Whoever holds the lock is looked at by itself.
+                return True
             port = None if frame is None else getattr(frame.f_locals.get("self"), "_port", None)
             return self._runs.get(port, False)
         return all(self.holds(one, seen) for one in several if not one.done())
@@ -106,20 +109,34 @@ def _above(life: Life) -> dict[Life, str]:
     return found
 
 
-def _parts(future: Any) -> list[Any] | None:
+def _has_timeout(task: asyncio.Task[Any]) -> bool:
+    """Whether ``asyncio.timeout`` lets a task go on after a while, whatever it waits for."""
+    return any(
+        getattr(getattr(handle._callback, "__self__", None), "_task", None) is task
+        for handle in getattr(task.get_loop(), "_scheduled", ())
+        if not handle.cancelled()
+    )
+
+
+def _is_in(frame: FrameType, module: str) -> bool:
+    return frame.f_globals.get("__name__") == module
+
+
+def _parts(future: Any, reading: Mapping[Any, Life]) -> list[Any] | None:
     """The tasks and futures that a task or a future waits for; None where it waits for something else."""
     if _is_task(future):
         waited = getattr(future, "_fut_waiter", None)
         if _is_task(waited) or hasattr(waited, "_children"):
             return [waited]
         frame = _innermost(future)
-        if frame is not None and frame.f_globals.get("__name__") == "asyncio.tasks":
+        if frame is not None and _is_in(frame, "asyncio.tasks"):
             own = frame.f_locals
-            if "fut" in own:  # of asyncio.wait_for(), whose timeout would end the run
-                return [own["fut"]]
+            if "fut" in own:  # of asyncio.wait_for(); a timeout ends a run, but no look at its stream
+                looks = own["fut"] in reading and own.get("timeout") is not None
+                return None if looks else [own["fut"]]
             # Of asyncio.wait(); with a timeout, it goes on by itself.
             return list(own["fs"]) if "fs" in own and own.get("timeout") is None else None
-        if frame is not None and frame.f_globals.get("__name__") == "asyncio.taskgroups":
+        if frame is not None and _is_in(frame, "asyncio.taskgroups"):
             return list(frame.f_locals["self"]._tasks)
         return None
     # Of asyncio.gather().

@@ -7,6 +7,7 @@ unless a workflow was made with ``disable_validation``; what they really make it
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import re
 import sys
@@ -144,11 +145,19 @@ def _value(function: Any, node: ast.expr) -> Any:
         return vars(owner).get(node.attr) if isinstance(owner, types.ModuleType) else None
     if not isinstance(node, ast.Name):
         return None
-    found = inspect.getclosurevars(function) if node.id in function.__code__.co_freevars else None
-    if found is not None:
-        return found.nonlocals.get(node.id)
+    if node.id in function.__code__.co_freevars:
+        return _cells(function).get(node.id)
     own = {name for code in _codes(function.__code__) for name in (*code.co_varnames, *code.co_cellvars)}
     return None if node.id in own else function.__globals__.get(node.id)
+
+
+def _cells(function: Any) -> dict[str, Any]:
+    """What a function's closure holds by now; a name that is not set yet is in no cell."""
+    found: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):
+            found[name] = cell.cell_contents
+    return found
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -244,8 +253,7 @@ class _Reach:
         elif isinstance(value, _Functions):
             function: Any = inspect.unwrap(getattr(value, "__func__", value))
             if self._owners.of_function(function).user:
-                cells = inspect.getclosurevars(function).nonlocals
-                self.code(function.__code__, {**function.__globals__, **cells})
+                self.code(function.__code__, {**function.__globals__, **_cells(function)})
         elif isinstance(value, type):
             if self._owners.of_name(value.__module__).user:
                 self._all_of(value)

@@ -14,6 +14,9 @@ from tests.counting import counts
 from tests.kernels import ROOT, Kernel
 
 
+SEEN = ["Seen-1", "Seen0", "Seen1", "Seen2"]
+
+
 def live(folder: Path, how: str) -> list[Any] | None:
     """Read the stream in a process of its own; None where it died."""
     done = subprocess.run(
@@ -33,12 +36,15 @@ def live(folder: Path, how: str) -> list[Any] | None:
 
 
 def test_every_event_and_all_of_them_again(tmp_path: Path) -> None:
-    """The first life streams all in order; a finished call streams it again, but asks nothing."""
+    """The first life streams all in order; a finished call streams it again, as its executions ended, and asks
+    nothing."""
     assert live(tmp_path, "answer") == [
         *("Seen-1", "Seen0", "Seen1", "Seen2", "InputRequiredEvent", "StopEvent"),
         "yes",
     ]
-    assert live(tmp_path, "answer") == ["Seen-1", "Seen0", "Seen1", "Seen2", "StopEvent", "yes"]
+    again = live(tmp_path, "answer")
+    assert again is not None
+    assert (sorted(again[:4]), again[4:]) == (SEEN, ["StopEvent", "yes"])
     assert counts(tmp_path / "log") == {"work 0": 1, "work 1": 1, "work 2": 1}
 
 
@@ -46,10 +52,9 @@ def test_a_resumed_run_streams_its_pending_question_again(tmp_path: Path) -> Non
     """Killed at the question, twice: the next life's body reads all again, and answers the question."""
     assert live(tmp_path, "die") is None
     assert live(tmp_path, "die") is None
-    assert live(tmp_path, "answer") == [
-        *("Seen-1", "Seen0", "Seen1", "Seen2", "InputRequiredEvent", "StopEvent"),
-        "yes",
-    ]
+    last = live(tmp_path, "answer")
+    assert last is not None
+    assert (sorted(last[:4]), last[4:]) == (SEEN, ["InputRequiredEvent", "StopEvent", "yes"])
     assert counts(tmp_path / "log") == {"work 0": 1, "work 1": 1, "work 2": 1}
 
 

@@ -30,7 +30,9 @@ def test_the_demo_kills_resumes_and_says_what_was_executed() -> None:
     assert 120 <= first + second <= 128
     assert third == 0
     assert re.search(
-        r"^  enrich: resumes run \w+ at \d\d of 10\d executions of summarize; the previous kernel died", done.stdout, re.M
+        r"^  enrich: resumes run \w+ at \d\d of 10\d executions of summarize; the previous kernel died",
+        done.stdout,
+        re.M,
     )
     assert "WRONG" not in done.stdout
     assert done.stdout.count("  ok    ") == 8
