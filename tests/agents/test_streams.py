@@ -13,7 +13,6 @@ from typing import Any
 from tests.counting import counts
 from tests.kernels import ROOT, Kernel
 
-
 SEEN = ["Seen-1", "Seen0", "Seen1", "Seen2"]
 
 
