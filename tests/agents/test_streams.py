@@ -35,8 +35,7 @@ def live(folder: Path, how: str) -> list[Any] | None:
 
 
 def test_every_event_and_all_of_them_again(tmp_path: Path) -> None:
-    """The first life streams all in order; a finished call streams it again, as its executions ended, and asks
-    nothing."""
+    """The first life streams all in order; a finished call streams it again, and asks nothing."""
     assert live(tmp_path, "answer") == [
         *("Seen-1", "Seen0", "Seen1", "Seen2", "InputRequiredEvent", "StopEvent"),
         "yes",
