@@ -121,8 +121,7 @@ class _Beginner:
                 f"{header.name}: recorded result of run {words.short(header.run_id)}, "
                 f"{age} old{self._elsewhere()}{kept}; no step is executed (--fresh runs it again)"
             )
-        records = history(self._session.store, header.run_id).records
-        earlier = streamed(records, Supply.reader(self._blobs, self._find))
+        earlier = streamed(self._past.records, Supply.reader(self._blobs, self._find))
         return Recorded(self._call.workflow, header.engine_run_id, ended, earlier)
 
     def _elsewhere(self) -> str:

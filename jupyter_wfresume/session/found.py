@@ -87,9 +87,13 @@ class Past:
     Args:
         store: the store.
         call: the call and what was decided for it.
+
+    Attributes:
+        records: of a run whose end was read.
     """
 
     def __init__(self, store: Store, call: Decided) -> None:
+        self.records: list[Record] = []
         self._store = store
         self._call = call
         self._header = call.header
@@ -99,7 +103,7 @@ class Past:
 
     def ended(self) -> Final | None:
         """How the run ended, where it did and its result was kept."""
-        records = history(self._store, self._header.run_id).records
+        records = self.records = history(self._store, self._header.run_id).records
         return final(records, self.blobs, self.find, self.model) if records else None
 
     def _own_model(self) -> StateModel:
